@@ -68,7 +68,7 @@ func TestWebPagesReachNoSurface(t *testing.T) {
 				t.Errorf("%s, %s: got %s, want the envelope of an error with the code forbidden", path, name, answer)
 			}
 			if status != http.StatusForbidden || head.Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%s, %s: %d %s", path, name, status, answer)
+				t.Errorf(`%s, %s: got %d %s; want status == http.StatusForbidden && head.Get("Access-Control-Allow-Origin") == ""`, path, name, status, answer)
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func TestSecretsOfAppsAreNeitherLoggedNorStored(t *testing.T) {
 	}
 	for _, path := range []string{"/mcp?access_token=", "/api/v1/tools?access_token=", "/api/v1/tools?token="} {
 		if status, answer, _ := p.request("GET", path+token, ""); status != http.StatusUnauthorized || strings.Contains(answer, token) {
-			t.Errorf("%s: %d %s", path, status, answer)
+			t.Errorf("%s: got %d %s; want status == http.StatusUnauthorized && !strings.Contains(answer, token)", path, status, answer)
 		}
 	}
 	secrets := append(p.signIn(), token, wrong)
@@ -267,7 +267,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 			"file": {"target": target, "op": "batch", "ops": []any{map[string]any{"op": "stat", "path": "/etc/hosts"}}},
 		} {
 			if got := p.call(s, name, args); !strings.Contains(got, `"target_not_found"`) {
-				t.Errorf("%s: %s", name, got)
+				t.Errorf("%s: got %s; want strings.Contains(got, `\"target_not_found\"`)", name, got)
 			}
 		}
 		for name, args := range map[string]map[string]any{
@@ -275,7 +275,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 			"gsv__SessionSend": {"sessionKey": "main", "message": "!id"}, "gsv__ReadFile": {"path": "SOUL.md"},
 		} {
 			if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args}); err == nil {
-				t.Errorf("%s: %+v", name, r.Content[0])
+				t.Errorf("%s: got %+v; want err != nil", name, r.Content[0])
 			}
 			raw, _ := json.Marshal(args)
 			if status, answer, _ := p.request("POST", "/api/v1/tools/"+name, string(raw), "Authorization", "Bearer "+made.Token); status != http.StatusNotFound {
@@ -284,7 +284,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 		}
 		for _, uri := range []string{"fairlead://box/file/etc/hosts", "fairlead://machines/box", "fairlead://journal", "fairlead://transfers"} {
 			if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
-				t.Errorf("%s: %+v", uri, r.Contents[0])
+				t.Errorf("%s: got %+v; want err != nil", uri, r.Contents[0])
 			}
 		}
 		for arg, value := range map[string]string{"machine": "b", "path": "/"} {

@@ -48,7 +48,7 @@ func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
 			call(t, c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["` + program + `"],"verdict":"allow"}`)})
 		}
 		if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Lines != 3 || r.Broken != 0 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v; want r.Lines == 3 && r.Broken == 0", r)
 		}
 	})
 	db, err := sql.Open("sqlite", filepath.Join(home, "fairlead.db"))
@@ -62,7 +62,7 @@ func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
 	for range 2 { // a restart with the shorter log does not make it valid
 		during(t, home, func(c *client.Client) {
 			if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Broken != 3 || !strings.Contains(r.Why, "ends before") {
-				t.Errorf("%+v", r)
+				t.Errorf(`got %+v; want r.Broken == 3 && strings.Contains(r.Why, "ends before")`, r)
 			}
 		})
 	}

@@ -64,7 +64,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 		t.Errorf("device.leave: %v", err)
 	}
 	if d := h.list().Devices[0]; d.RevokedAt == 0 || d.RevokedBy != "the device itself" {
-		t.Errorf("%+v", d)
+		t.Errorf(`got %+v; want d.RevokedAt != 0 && d.RevokedBy == "the device itself"`, d)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrForbidden) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrForbidden)", what, err)
 			}
 		})
 	}
@@ -158,7 +158,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrForbidden) {
-				t.Errorf("%s: %v", what, err)
+				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrForbidden)", what, err)
 			}
 		})
 	}
@@ -222,7 +222,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrUnauthorized) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrUnauthorized)", name, err)
 			}
 		})
 	}
@@ -316,7 +316,7 @@ func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
 	right.Link = &link
 	done, err := client.Pair(t.Context(), link.Addresses, right)
 	if err != nil || done.Device.Method != protocol.PairedBySSH {
-		t.Errorf("%+v, %v", done.Device, err)
+		t.Errorf("got %+v, %v; want err == nil && done.Device.Method == protocol.PairedBySSH", done.Device, err)
 	}
 }
 
@@ -362,7 +362,7 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 		return string(out), err
 	}
 	if out, err := get(n.Pin, "/install.sh"); err != nil || !strings.Contains(out, "plan9-amd64") {
-		t.Errorf("%s, %v", out, err)
+		t.Errorf(`got %s, %v; want err == nil && strings.Contains(out, "plan9-amd64")`, out, err)
 	}
 	if out, err := get(string(identity.Pin(base64.StdEncoding.EncodeToString(make([]byte, 32)))), "/install.sh"); err == nil {
 		t.Errorf("another pin was accepted: %s", out)

@@ -251,7 +251,7 @@ func TestWebPagesReachNoMCP(t *testing.T) {
 		"a name with user":         {"Origin": "http://localhost@attacker.example"},
 	} {
 		if status, answer, head := p.send(token, openSession, headers); status != http.StatusForbidden || head.Get("Mcp-Session-Id") != "" {
-			t.Errorf("%s: %d %s", name, status, answer)
+			t.Errorf(`%s: got %d %s; want status == http.StatusForbidden && head.Get("Mcp-Session-Id") == ""`, name, status, answer)
 		}
 	}
 }
@@ -275,7 +275,7 @@ func TestNoRequestAvoidsTheScopes(t *testing.T) {
 		}
 		status, answer, head := p.send(token, body, headers)
 		if status != http.StatusForbidden || !strings.Contains(head.Get("WWW-Authenticate"), `error="insufficient_scope", scope="shell.exec"`) {
-			t.Errorf("%s: %d %s %s", name, status, answer, head.Get("WWW-Authenticate"))
+			t.Errorf("%s: got %d %s %s; want status == http.StatusForbidden && strings.Contains(head.Get(\"WWW-Authenticate\"), `error=\"insufficient_scope\", scope=\"shell.exec\"`)", name, status, answer, head.Get("WWW-Authenticate"))
 		}
 	}
 	for name, body := range map[string]string{
@@ -288,7 +288,7 @@ func TestNoRequestAvoidsTheScopes(t *testing.T) {
 	} {
 		for _, headers := range []map[string]string{legacy, modern, disguised} {
 			if _, answer, _ := p.send(token, body, headers); strings.Contains(answer, "escalated") || strings.Contains(answer, "approval_required") {
-				t.Errorf("%s, %v: %s", name, headers, answer)
+				t.Errorf(`%s, %v: got %s; want !strings.Contains(answer, "escalated") && !strings.Contains(answer, "approval_required")`, name, headers, answer)
 			}
 		}
 	}

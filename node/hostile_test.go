@@ -92,6 +92,6 @@ func TestANodeOutlivesHostileEvents(t *testing.T) {
 	}
 	l.invoke("last", "Read", `{"path":"a"}`)
 	if r := answer("last"); r.Error != "" {
-		t.Error(r.Error)
+		t.Errorf("got %v, want %q", r.Error, "")
 	}
 }

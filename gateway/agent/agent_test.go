@@ -81,7 +81,7 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 		return tool.Result{}, tool.ErrSuspended
 	})
 	if err := r.Do(ctx); !errors.Is(err, tool.ErrSuspended) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, tool.ErrSuspended)", err)
 	}
 	check(t, b.words(), "assistant:  <call_1> <call_2>")
 
@@ -113,10 +113,10 @@ func TestStepLimitAsksAndGoesOn(t *testing.T) {
 		r.MaxSteps = 2
 		err := r.Do(t.Context())
 		if more && (err != nil || len(b.asked) != 2 || !strings.Contains(b.asked[1], "4 steps")) {
-			t.Error(err, b.asked)
+			t.Errorf(`got %v, %v; want (!more || err == nil && len(b.asked) == 2 && strings.Contains(b.asked[1], "4 steps"))`, err, b.asked)
 		}
 		if !more && (!errors.Is(err, protocol.ErrCancelled) || !strings.Contains(err.Error(), "2 steps") || m.Left() != 3) {
-			t.Error(err, b.asked, m.Left())
+			t.Errorf(`got %v, %v, %v; want (more || errors.Is(err, protocol.ErrCancelled) && strings.Contains(err.Error(), "2 steps") && m.Left() == 3)`, err, b.asked, m.Left())
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.msgs[1].ToolCallID == b.msgs[2].ToolCallID || len(b.msgs) != 4 {
-		t.Errorf("%v", b.words())
+		t.Errorf("got %v; want b.msgs[1].ToolCallID != b.msgs[2].ToolCallID && len(b.msgs) == 4", b.words())
 	}
 }
 
@@ -246,7 +246,7 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 	r.Reserve = 1
 	r.History[0].Usage = &protocol.Usage{Total: 9000}
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || m.Left() != 1 {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrContextOverflow) && m.Left() == 1", err)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 	}
 	check(t, b.words(), "assistant: scripted refused the pictures. It is only told that there are some. The model server answered 400: m is not a multimodal model", "assistant: Done.")
 	if asked := m.Requests(); len(asked) != 2 || !hasPicture(asked[0].Messages[0]) || hasPicture(asked[1].Messages[0]) {
-		t.Errorf("%+v", asked)
+		t.Errorf("got %+v; want len(asked) == 2 && hasPicture(asked[0].Messages[0]) && !hasPicture(asked[1].Messages[0])", asked)
 	}
 	for name, r := range map[string]*Run{
 		"no picture in the chat":  run(llmtest.Script(llmtest.Fail(refused)), &book{}, nil),
@@ -292,7 +292,7 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 				r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
 			}
 			if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) || !r.Info.Images {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrModel) && r.Info.Images", name, err)
 			}
 		})
 	}

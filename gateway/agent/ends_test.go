@@ -24,11 +24,11 @@ func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
 	go func() { <-b.spoke; cancel(cause) }()
 	m := llmtest.Script(llmtest.Say("Once").Call("a__Bash", `{}`).Hang())
 	if err := run(m, b, nil).Do(ctx); !errors.Is(err, cause) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, cause)", err)
 	}
 	check(t, b.words(), "assistant: Once")
 	if b.msgs[0].StopReason != llm.StopAborted {
-		t.Errorf("%+v", b.msgs[0])
+		t.Errorf("got %+v; want b.msgs[0].StopReason == llm.StopAborted", b.msgs[0])
 	}
 }
 
@@ -45,7 +45,7 @@ func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
 		return tool.Result{}, context.Cause(ctx)
 	})
 	if err := r.Do(ctx); !errors.Is(err, cause) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, cause)", err)
 	}
 	check(t, b.words(), "assistant:  <call_1> <call_2>", "toolResult: Error: stopped for call_1", "toolResult: Error: stopped for call_2")
 }
@@ -55,7 +55,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := &book{}
 			if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
-				t.Errorf("%s: %v %v", name, err, b.words())
+				t.Errorf("%s: got %v %v; want errors.Is(err, protocol.ErrModel) && len(b.msgs) == 0", name, err, b.words())
 			}
 		})
 	}
@@ -66,11 +66,11 @@ func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
 	broken := protocol.ErrModel.With("the connection broke")
 	err := run(llmtest.Script(llmtest.Say("I will").Call("a__Bash", `{}`).Fail(broken)), b, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrModel) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, protocol.ErrModel)", err)
 	}
 	check(t, b.words(), "assistant: I will")
 	if m := b.msgs[0]; m.StopReason != llm.StopError || !strings.Contains(m.ErrorMessage, "broke") {
-		t.Errorf("%+v", m)
+		t.Errorf(`got %+v; want m.StopReason == llm.StopError && strings.Contains(m.ErrorMessage, "broke")`, m)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
 		return tool.Result{}, protocol.ErrStorage.With("The disk is full.")
 	}).Do(t.Context())
 	if !errors.Is(err, protocol.ErrStorage) || m.Left() != 1 {
-		t.Error(err, m.Left())
+		t.Errorf("got %v, %v; want errors.Is(err, protocol.ErrStorage) && m.Left() == 1", err, m.Left())
 	}
 	check(t, b.words(), "assistant:  <call_1>") // the next start continues the call from the journal
 }
@@ -100,7 +100,7 @@ func TestARefusalTellsTheProvidersReason(t *testing.T) {
 	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "The model refused to answer. It breaks the rules of use."}).Stop(llm.StopRefusal))
 	err := run(m, &book{}, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrIncomplete) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
-		t.Error(err)
+		t.Errorf(`got %v; want errors.Is(err, protocol.ErrIncomplete) && strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.")`, err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 		r = run(m, &book{}, nil)
 		r.SilenceLimit = time.Minute
 		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "sent nothing for 60 s") {
-			t.Error(err)
+			t.Errorf(`got %v; want errors.Is(err, protocol.ErrTimeout) && strings.Contains(err.Error(), "sent nothing for 60 s")`, err)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 			r.Model = pieces{piece: piece}
 			err := r.Do(t.Context())
 			if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "longer than") {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf(`%s: got %v; want errors.Is(err, protocol.ErrModel) && strings.Contains(err.Error(), "longer than")`, name, err)
 			}
 			if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
 				t.Errorf("%s: %d messages", name, len(b.msgs))
@@ -186,10 +186,10 @@ func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
 	r := run(llmtest.Script(), b, nil)
 	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "x" + strings.Repeat("é", maxAnswer)}}
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, protocol.ErrModel)", err)
 	}
 	if text := b.msgs[0].Content.Text(); len(text) != maxAnswer-1 || !utf8.ValidString(text) {
-		t.Error(len(text))
+		t.Errorf("got %v; want len(text) == maxAnswer - 1 && utf8.ValidString(text)", len(text))
 	}
 }
 
@@ -200,7 +200,7 @@ func TestALongAnswerTakesMemoryOnce(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := r.Do(t.Context()); err != nil || len(b.msgs[0].Content.Text()) != 1_400_000 {
-		t.Fatal(err)
+		t.Fatalf("got %v; want err == nil && len(b.msgs[0].Content.Text()) == 1_400_000", err)
 	}
 	runtime.ReadMemStats(&after)
 	// Copying the text for each piece would allocate 70,000 MiB.

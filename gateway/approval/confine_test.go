@@ -90,6 +90,6 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 func TestSeveralRulesAreNamedInOneSentence(t *testing.T) {
 	d := policy.Decision{Unenforced: []string{"a/**", "b/**", "c/**", "d/**"}, Enforced: []string{"e/**"}}
 	if got := d.Files(); got != "the code it runs may access a/**, b/**, c/** and more despite your rules; the sandbox protects e/**" {
-		t.Error(got)
+		t.Errorf("got %v, want %q", got, "the code it runs may access a/**, b/**, c/** and more despite your rules; the sandbox protects e/**")
 	}
 }

@@ -24,7 +24,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	for _, q := range all {
 		match, words, ok := q.SessionMatch()
 		if !ok {
-			t.Fatalf("%+v", q)
+			t.Fatalf("got %+v, want ok", q)
 		}
 		g := store.Grant{ID: protocol.NewID(), Session: q.Session, Node: q.Node, Tool: q.Bare, Match: match, Words: words, From: "q"}
 		if err := a.grants.Put(t.Context(), g); err != nil {
@@ -47,7 +47,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	}
 	are, err := b.grants.List(t.Context(), "")
 	if err != nil || len(are) != len(were) {
-		t.Fatalf("%+v %v", are, err)
+		t.Fatalf("got %+v %v; want err == nil && len(are) == len(were)", are, err)
 	}
 	for _, list := range [][]store.Grant{were, are} {
 		for i := range list {
@@ -74,7 +74,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	}
 	file, problems, err := policy.Parse(out.File)
 	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
 	}
 	for _, q := range all {
 		q.Grants = nil
@@ -82,7 +82,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			q.Grants = append(q.Grants, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
 		}
 		if d := b.Evaluate(q); d.Verdict != policy.Allow {
-			t.Errorf("%s: %+v", q.Args, d)
+			t.Errorf("%s: got %+v; want d.Verdict == policy.Allow", q.Args, d)
 		}
 		c := q.Call()
 		if j := file.Decide(c); j.Verdict != policy.Allow {
@@ -116,7 +116,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		`{"rules":[],"grants":[{"command":"rm x","cwd":"/srv/app","node":"n","session":"chat","shel":"zsh"},{"argv":["rm"],"cwd":"/srv/app","node":"n","session":"chat"}]}`,
 	)})
 	if now, err2 := b.grants.List(t.Context(), ""); err != nil || err2 != nil || len(now) != len(are) || len(res.Problems) != 2 {
-		t.Errorf("%+v %v %v", res, err, err2)
+		t.Errorf("got %+v %v %v; want err == nil && err2 == nil && len(now) == len(are) && len(res.Problems) == 2", res, err, err2)
 	}
 	// A permission overrides neither a deny rule nor the floor.
 	for rules, command := range map[string]string{`{"tool":"Bash","argv":["make","**"],"verdict":"deny"}`: "make; ls", `{"tool":"Bash","argv":["make"],"verdict":"ask"}`: "make; ls", ``: "sudo ls"} {

@@ -198,7 +198,7 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 			t.Error("it did not connect again")
 		}
 		if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: map[string]json.RawMessage{"key": json.RawMessage(`"wrong"`)}}); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Error(err)
+			t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
 		}
 		time.Sleep(time.Hour)
 		if st, _ = b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); st.Accounts[0].Connected || st.Accounts[0].Authenticated {
@@ -228,7 +228,7 @@ func FuzzInbound(f *testing.F) {
 		res, err := b.Inbox.Inbound(t.Context(), in)
 		var e *protocol.Error
 		if err != nil && !errors.As(err, &e) {
-			t.Errorf("%q: %v", raw, err)
+			t.Errorf("%q: got %v; want (err == nil || errors.As(err, &e))", raw, err)
 		}
 		if sent := b.Sent(); err == nil && res.Status == protocol.ChatStarted {
 			text := sent[len(sent)-1].Message

@@ -139,21 +139,21 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi"}); err == nil || !strings.Contains(err.Error(), "name the channel and the receiver") {
-		t.Error(err)
+		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "name the channel and the receiver")`, err)
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrUnavailable)", err)
 	}
 	start(t, b)
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
 	}
 	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"})
 	if err != nil || !said.Sent || said.To != "bob" || said.AccountID != "default" || said.PeerKind != "dm" || said.MessageID != "ph" {
 		t.Errorf("got %+v, error %v, want it sent to bob", said, err)
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
-		t.Error(err)
+		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "there is a wall")`, err)
 	}
 	if _, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import "testing"
 func TestTelephoneNumbersAreComparedByTheirDigits(t *testing.T) {
 	for _, id := range []string{"+49 (170) 123-4567", "0049 170 1234567", "491701234567", "491701234567@s.whatsapp.net", " 491701234567:3@c.us ", "+491701234567"} {
 		if got := SenderID("whatsapp", id); got != "+491701234567" {
-			t.Errorf("%q: %q", id, got)
+			t.Errorf("%q: got %q, want %q", id, got, "+491701234567")
 		}
 	}
 	if got := SenderID("sms", "12345 67"); got != "1234567" {

@@ -67,7 +67,7 @@ func TestExportHasCallsInWords(t *testing.T) {
 		})
 	}
 	if got := callMarkdown(protocol.Block{Name: "strange", Arguments: json.RawMessage(`{"a":1}`)}, Chat{Machine: machine}); got != "**strange**\n\n- a: `1`\n" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "**strange**\n\n- a: `1`\n")
 	}
 }
 

@@ -35,7 +35,7 @@ func TestJournalKeepsNoContentsOfWhatToolsOfGSVWrite(t *testing.T) {
 		t.Run(tool, func(t *testing.T) {
 			c := storedForm(store.Call{Info: protocol.CallInfo{Tool: tool, Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}})
 			if got := string(c.Info.Args); strings.Contains(got, "secret text") || !strings.Contains(got, `"bytes":11`) || !strings.Contains(got, "a.txt") {
-				t.Errorf("%s: %s", tool, got)
+				t.Errorf("%s: got %s; want !strings.Contains(got, \"secret text\") && strings.Contains(got, `\"bytes\":11`) && strings.Contains(got, \"a.txt\")", tool, got)
 			}
 		})
 	}

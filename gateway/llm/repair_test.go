@@ -93,10 +93,10 @@ func TestImagesBecomeWordsForAModelThatCannotSee(t *testing.T) {
 	m.Content = append(m.Content, protocol.Block{Type: protocol.BlockImage, Data: "aGk=", Filename: "a.png"}, protocol.Block{Type: protocol.BlockImage, Data: "aGk="})
 	got := Repair([]protocol.Message{m}, protocol.ModelInfo{})[0].Content
 	if got[1].Text != "[image a.png, which this model cannot see]" || got[2].Text != "[image, which this model cannot see]" || m.Content[1].Data == "" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v; want got[1].Text == "[image a.png, which this model cannot see]" && got[2].Text == "[image, which this model cannot see]" && m.Content[1].Data != ""`, got)
 	}
 	if got := Repair([]protocol.Message{m}, protocol.ModelInfo{Images: true})[0].Content; got[1].Data == "" {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v; want got[1].Data != ""`, got)
 	}
 }
 
@@ -105,13 +105,13 @@ func TestPriceUsesAllFourPricesAndNeverTheProvidersOwn(t *testing.T) {
 	u := protocol.Usage{Input: 1000, Output: 2000, CacheRead: 100_000, CacheWrite: 4000}
 	Price(protocol.ModelInfo{PriceIn: &in, PriceOut: &out, PriceRead: &read, PriceWrite: &write}, &u)
 	if u.Cost == nil || math.Abs(*u.Cost-0.078) > 1e-9 {
-		t.Error(u.Cost)
+		t.Errorf("got %v; want u.Cost != nil && math.Abs(*u.Cost - 0.078) <= 1e-9", u.Cost)
 	}
 	own := 0.5
 	u.Cost = &own
 	Price(protocol.ModelInfo{PriceIn: &in, PriceOut: &out}, &u)
 	if *u.Cost != 0.5 {
-		t.Error(*u.Cost)
+		t.Errorf("got %v, want %v", *u.Cost, 0.5)
 	}
 	u.Cost = nil
 	Price(protocol.ModelInfo{PriceIn: &in}, &u)
@@ -123,10 +123,10 @@ func TestPriceUsesAllFourPricesAndNeverTheProvidersOwn(t *testing.T) {
 func TestEstimateCountsWhatIsSent(t *testing.T) {
 	m := says(strings.Repeat("x", 400))
 	if n := EstimateTokens([]protocol.Message{m}); n < 100 || n > 120 {
-		t.Error(n)
+		t.Errorf("got %v; want n >= 100 && n <= 120", n)
 	}
 	m.Content = append(m.Content, protocol.Block{Type: protocol.BlockImage})
 	if n := EstimateTokens([]protocol.Message{m}); n < 1500 {
-		t.Error(n)
+		t.Errorf("got %v; want n >= 1500", n)
 	}
 }

@@ -110,7 +110,7 @@ func TestLinksOutOfTheWorkspaceAreRefused(t *testing.T) {
 		t.Skip("no links here:", err)
 	}
 	if got := k.call("ReadFile", `{"path":"link"}`); strings.Contains(got, "s3cret") || !strings.Contains(got, `"ok":false`) {
-		t.Error(got)
+		t.Errorf("got %v; want !strings.Contains(got, \"s3cret\") && strings.Contains(got, `\"ok\":false`)", got)
 	}
 	k.call("WriteFile", `{"path":"link","content":"changed"}`)
 	if data, _ := os.ReadFile(secret); string(data) != "s3cret" {
@@ -123,7 +123,7 @@ func TestAnAgentSeesOnlyItsOwnFiles(t *testing.T) {
 	k.want("WriteFile", `{"path":"MEMORY.md","content":"of main"}`, `"written":true`)
 	raw, err := k.own("ReadFile").Execute(t.Context(), tool.Call{Args: json.RawMessage(`{"path":"MEMORY.md"}`), Session: "agent:helper:main"})
 	if err != nil || strings.Contains(string(raw), "of main") {
-		t.Errorf("%s %v", raw, err)
+		t.Errorf(`got %s %v; want err == nil && !strings.Contains(string(raw), "of main")`, raw, err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
 	k.call("WriteFile", `{"path":"a.md","content":"of main\n"}`)
 	change := tool.Call{Args: json.RawMessage(`{"path":"a.md","content":"of work\n"}`), Session: "agent:work:main"}
 	if p, ok, err := k.own("WriteFile").Preview(t.Context(), change, change.Args); err != nil || !ok || !p.NewFile || strings.Contains(p.Diff, "of main") {
-		t.Errorf("%+v %v %v", p, ok, err)
+		t.Errorf(`got %+v %v %v; want err == nil && ok && p.NewFile && !strings.Contains(p.Diff, "of main")`, p, ok, err)
 	}
 	if _, err := k.own("WriteFile").Execute(t.Context(), change); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
 	main, err := os.ReadFile(filepath.Join(k.home, "agents", "main", "a.md"))
 	work, workErr := os.ReadFile(filepath.Join(k.home, "agents", "work", "a.md"))
 	if err != nil || workErr != nil || string(main) != "of main\n" || string(work) != "of work\n" {
-		t.Errorf("%q %v, %q %v", main, err, work, workErr)
+		t.Errorf(`got %q %v, %q %v; want err == nil && workErr == nil && string(main) == "of main\n" && string(work) == "of work\n"`, main, err, work, workErr)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
 		t.Helper()
 		p, ok, err := k.own(name).Preview(t.Context(), tool.Call{Session: key}, json.RawMessage(args))
 		if err != nil || !ok {
-			t.Errorf("%s %s: %v %v", name, args, ok, err)
+			t.Errorf("%s %s: got %v %v; want err == nil && ok", name, args, ok, err)
 		}
 		return p.Personal
 	}

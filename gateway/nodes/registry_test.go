@@ -65,7 +65,7 @@ func TestTheGatewaysOwnNodeIsNotForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n", Force: true}); !errors.Is(err, protocol.ErrConflict) || len(h.Nodes()) != 1 {
-		t.Errorf("%v", err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict) && len(h.Nodes()) == 1", err)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
 	}
 	for _, h := range []*Hub{h, again} {
 		if n, _ := h.Node("n"); n.Name != "Anna's tower" || n.Colour != "teal" {
-			t.Errorf("%+v", n)
+			t.Errorf(`got %+v; want n.Name == "Anna's tower" && n.Colour == "teal"`, n)
 		}
 	}
 	for _, c := range []struct {

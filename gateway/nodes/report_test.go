@@ -28,7 +28,7 @@ func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
 	e, x := n.Host.Enforcement, n.Host.System
 	for _, s := range []string{x.Platform, x.PlatformVersion, x.KernelArch, x.Virtualization, n.Platform, n.Host.OS, n.Host.Hostname, n.Host.Sandbox, e.Summary, e.Warnings[0], e.Checks[0].Why, e.Checks[0].Fix} {
 		if s != "Debian sandbox: enforced gnihton" {
-			t.Errorf("%q", s)
+			t.Errorf("got %q, want %q", s, "Debian sandbox: enforced gnihton")
 		}
 	}
 	if got := utf8.RuneCountInString(n.Version); got != maxLine {

@@ -23,10 +23,10 @@ func TestFloorHoldsUnderEveryRule(t *testing.T) {
 				Grants: []Grant{{Argv: words, Cwd: corpusCwd}},
 			})
 			if err != nil || len(problems) > 0 {
-				t.Fatal(err, problems)
+				t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
 			}
 			if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
-				t.Errorf("%q: %+v", command, got)
+				t.Errorf("%q: got %+v; want got.Verdict == Ask && got.Floor && len(got.Offers) <= 0", command, got)
 			}
 		})
 	}
@@ -36,7 +36,7 @@ func TestTheFloorIsTheReasonWhereItAsks(t *testing.T) {
 	t.Parallel()
 	s := readPolicy(t, "empty")
 	if j := s.Decide(corpusCall("bash", "echo one && sudo make")); j.Verdict != Ask || !j.Floor || !strings.Contains(j.Reason, "sudo") {
-		t.Errorf("%+v", j)
+		t.Errorf(`got %+v; want j.Verdict == Ask && j.Floor && strings.Contains(j.Reason, "sudo")`, j)
 	}
 }
 
@@ -51,13 +51,13 @@ func TestOwnFoldersBelongToTheFloor(t *testing.T) {
 			}
 			c.Own = []string{"/data/fl"}
 			if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
-				t.Errorf("%q: %+v", command, got)
+				t.Errorf("%q: got %+v; want got.Verdict == Ask && got.Floor", command, got)
 			}
 		})
 	}
 	c := Call{Tool: "Write", Cwd: "/data", Paths: []string{"fl/config.json"}, Own: []string{"/data/fl"}}
 	if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want got.Verdict == Ask && got.Floor", got)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
 	t.Parallel()
 	s, problems, err := Parse([]byte("\xef\xbb\xbf{\"rules\":[{\"tool\":\"Bash\",\"argv\":[\"ls\"],\"verdict\":\"allow\"}]}\r\n"))
 	if err != nil || len(problems) > 0 || s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict != Allow {
-		t.Errorf("%v, %v", problems, err)
+		t.Errorf(`got %v, %v; want err == nil && len(problems) <= 0 && s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict == Allow`, problems, err)
 	}
 }
 

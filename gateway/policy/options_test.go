@@ -46,7 +46,7 @@ func allowing(t *testing.T, rules ...Rule) *Set {
 	t.Helper()
 	s, problems, err := New(File{Default: Ask, Rules: rules})
 	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
+		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
 	}
 	return s
 }

@@ -146,7 +146,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				f.Rules = slices.Insert(f.Rules, at, r)
 				s, problems, err := New(f)
 				if err != nil || len(problems) > 0 {
-					t.Fatal(err, problems)
+					t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
 				}
 				after[name] = s
 			}

@@ -59,7 +59,7 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 	t.Parallel()
 	f, err := DecodeFrame([]byte(`{"trace":{"a":[1]},"type":"req","id":"1","method":"m","params":{"tool":"x__y","later":true},"v":9}`))
 	if err != nil || f.Request == nil {
-		t.Fatal(err)
+		t.Fatalf("got %v; want err == nil && f.Request != nil", err)
 	}
 	var p ToolInvokeParams
 	if err := json.Unmarshal(f.Request.Params, &p); err != nil || p.Tool != "x__y" {
@@ -106,10 +106,10 @@ func TestFieldsOfOtherFramesDoNotMatter(t *testing.T) {
 	t.Parallel()
 	f, err := DecodeFrame([]byte(`{"type":"req","id":"1","method":"m","ok":"maybe","seq":-1,"event":{},"payload":1}`))
 	if err != nil || f.Request == nil || f.Request.Method != "m" {
-		t.Errorf("%+v, %v", f, err)
+		t.Errorf(`got %+v, %v; want err == nil && f.Request != nil && f.Request.Method == "m"`, f, err)
 	}
 	if f, err := DecodeFrame([]byte(`{"type":"evt","event":"chat","id":7}`)); err != nil || f.Event == nil {
-		t.Errorf("%+v, %v", f, err)
+		t.Errorf("got %+v, %v; want err == nil && f.Event != nil", f, err)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
 	t.Parallel()
 	_, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "n__Bash", Args: json.RawMessage("{\"command\":\"\xff\"}")})
 	if !errors.Is(err, ErrBadRequest) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, ErrBadRequest)", err)
 	}
 }
 

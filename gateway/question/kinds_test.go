@@ -57,7 +57,7 @@ func start(t *testing.T, s *Queue, q protocol.Question) asking {
 			},
 		})
 		if err != nil && !errors.Is(err, tool.ErrSuspended) {
-			t.Error(err)
+			t.Errorf("got %v; want (err == nil || errors.Is(err, tool.ErrSuspended))", err)
 		}
 		a.ended <- end
 	}()

@@ -32,7 +32,7 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	}
 	r, err := g.Answer(t.Context(), auth.Owner("w"), answer)
 	if err != nil || !r.Won {
-		t.Fatal(err)
+		t.Fatalf("got %v; want err == nil && r.Won", err)
 	}
 	list := g.rules.(*approval.Rules).List().Rules
 	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {

@@ -56,7 +56,7 @@ func TestSlashCommands(t *testing.T) {
 		t.Errorf("an unknown command: got %+v, want a message", res)
 	}
 	if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: " \n"}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestSettingsThatEveryWindowWouldHaveToHoldAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := g.Patch(t.Context(), protocol.SessionPatchParams{SessionKey: chat, Settings: &p}); err == nil || len(err.Error()) > 200 {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v; want err != nil && len(err.Error()) <= 200", name, err)
 			}
 		})
 	}
@@ -114,7 +114,7 @@ func TestAMessageThatNoWindowCouldShowIsRefused(t *testing.T) {
 	g := start(t)
 	_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: strings.Repeat("x", maxMessage+1)})
 	if !errors.Is(err, protocol.ErrTooLarge) || !strings.Contains(err.Error(), "put it into a file") {
-		t.Error(err)
+		t.Errorf(`got %v; want errors.Is(err, protocol.ErrTooLarge) && strings.Contains(err.Error(), "put it into a file")`, err)
 	}
 }
 

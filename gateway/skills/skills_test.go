@@ -17,15 +17,15 @@ import (
 func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
 	c := newClass(t)
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillBuiltIn || e.Location != "built-in:skills/review-changes/SKILL.md" {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.Source == protocol.SkillBuiltIn && e.Location == "built-in:skills/review-changes/SKILL.md"`, e)
 	}
 	c.write(t, "skills/review-changes/SKILL.md", "---\nname: review-changes\ndescription: shared\n---\n")
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillGlobal || e.Location != "skills/review-changes/SKILL.md" || e.Description != "shared" {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.Source == protocol.SkillGlobal && e.Location == "skills/review-changes/SKILL.md" && e.Description == "shared"`, e)
 	}
 	c.write(t, "agents/main/skills/review-changes/SKILL.md", "Mine.")
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillAgent || e.Location != "agents/main/skills/review-changes/SKILL.md" || e.Description != "Mine." {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.Source == protocol.SkillAgent && e.Location == "agents/main/skills/review-changes/SKILL.md" && e.Description == "Mine."`, e)
 	}
 	s, err := c.Status(t.Context(), protocol.SkillsParams{AgentID: "other"})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestSkillsAreFoundInGroupsOfFolders(t *testing.T) {
 		}
 	}
 	if !slices.Equal(shared, []string{"skills/office/letters/SKILL.md"}) {
-		t.Error(shared)
+		t.Errorf(`got %v; want slices.Equal(shared, []string{"skills/office/letters/SKILL.md"})`, shared)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 	}
 	for _, e := range s.Skills {
 		if e.Source == protocol.SkillGlobal && !strings.Contains(strings.Join(e.Problems, ""), "could not be read") {
-			t.Errorf("%+v", e)
+			t.Errorf(`got %+v; want (e.Source != protocol.SkillGlobal || strings.Contains(strings.Join(e.Problems, ""), "could not be read"))`, e)
 		}
 	}
 }
@@ -175,10 +175,10 @@ func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
 		t.Error(c.set)
 	}
 	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "b.c", Enabled: true}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
 	}
 	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "nowhere"}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
 	}
 }
 
@@ -190,14 +190,14 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(text, "review-changes") || !strings.Contains(text, "3 more cannot be used now") {
-		t.Error(text)
+		t.Errorf(`got %v; want !strings.Contains(text, "review-changes") && strings.Contains(text, "3 more cannot be used now")`, text)
 	}
 	c.nodes = []protocol.NodeInfo{{ID: "n", Online: true, Caps: protocol.Capabilities}}
 	if text, err = c.Prompt("main"); err != nil || !strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
-		t.Error(text, err)
+		t.Errorf(`got %v, %v; want err == nil && strings.Contains(text, "review-changes") && !strings.Contains(text, "cannot be used")`, text, err)
 	}
 	if !strings.Contains(text, `<skill name="a<b" read_path="skills/a/SKILL.md">Does <this> & that. (needs programs jq)</skill>`) {
-		t.Error(text)
+		t.Errorf("got %v; want strings.Contains(text, `<skill name=\"a<b\" read_path=\"skills/a/SKILL.md\">Does <this> & that. (needs programs jq)</skill>`)", text)
 	}
 	c.cfg.Skills.Entries = map[string]config.Skill{"review-changes": {Enabled: new(bool)}}
 	if text, err = c.Prompt("main"); err != nil || strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
@@ -207,7 +207,7 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 		c.write(t, "skills/many/"+strconv.Itoa(i)+"/SKILL.md", strings.Repeat("word ", 40))
 	}
 	if text, err = c.Prompt("main"); err != nil || len(text) > maxPrompt+1500 || !strings.Contains(text, "omitted because of their length") {
-		t.Error(len(text), err)
+		t.Errorf(`got %v, %v; want err == nil && len(text) <= maxPrompt + 1500 && strings.Contains(text, "omitted because of their length")`, len(text), err)
 	}
 }
 
@@ -222,7 +222,8 @@ func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
 		text, err := c.Prompt("main")
 		for _, w := range want {
 			if not := strings.HasPrefix(w, "!"); err != nil || strings.Contains(text, strings.TrimPrefix(w, "!")) == not {
-				t.Errorf("%s: %v\n%s", w, err, text)
+				t.Errorf(`%s: got %v
+%s; want err == nil && strings.Contains(text, strings.TrimPrefix(w, "!")) != not`, w, err, text)
 			}
 		}
 	}
@@ -238,11 +239,11 @@ func TestBuiltInSkillsAreSound(t *testing.T) {
 	c := newClass(t)
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
 	if err != nil || len(s.Skills) != 3 {
-		t.Fatal(len(s.Skills), err)
+		t.Fatalf("got %v, %v; want err == nil && len(s.Skills) == 3", len(s.Skills), err)
 	}
 	for _, e := range s.Skills {
 		if len(e.Problems) > 0 || e.Description == "" || len(e.Description) > 400 || "skills/"+e.Name+"/SKILL.md" != e.Path {
-			t.Errorf("%+v", e)
+			t.Errorf(`got %+v; want len(e.Problems) <= 0 && e.Description != "" && len(e.Description) <= 400 && "skills/" + e.Name + "/SKILL.md" == e.Path`, e)
 		}
 	}
 }
@@ -253,7 +254,7 @@ func TestWhatEachMachineLacksIsSaid(t *testing.T) {
 	c.nodes = []protocol.NodeInfo{{ID: "full", Online: true, Platform: "linux"}, {ID: "away"}}
 	e := c.entry(t, "x")
 	if len(e.Missing) != 1 || e.Missing[0].NodeID != "full" || !slices.Equal(e.Missing[0].Lacks, []string{"the program gh"}) || e.SettingsKey != "x" {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want len(e.Missing) == 1 && e.Missing[0].NodeID == "full" && slices.Equal(e.Missing[0].Lacks, []string{"the program gh"}) && e.SettingsKey == "x"`, e)
 	}
 	for i := range 100 {
 		c.nodes = append(c.nodes, protocol.NodeInfo{ID: protocol.NodeID("full" + strconv.Itoa(i)), Online: true})

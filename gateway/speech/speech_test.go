@@ -26,7 +26,7 @@ func TestTranscribeSendsTheRecordingAndReadsTheText(t *testing.T) {
 	defer server.Close()
 	s := Server{BaseURL: server.URL + "/v1/", Key: "k", Model: "large"}
 	if text, err := s.Transcribe(t.Context(), `..\a/voice "1".ogg`, "application/ogg", []byte("bytes")); err != nil || text != "Buy milk." {
-		t.Errorf("%q %v", text, err)
+		t.Errorf(`got %q %v; want err == nil && text == "Buy milk."`, text, err)
 	}
 	if _, err := (Server{BaseURL: server.URL}).Transcribe(t.Context(), "", "audio/mpeg", nil); err != nil {
 		t.Error(err)
@@ -71,7 +71,7 @@ func FuzzAnswersAreReadOrRefused(f *testing.F) {
 	f.Add(400, []byte(`{"error":{"message":1}}`))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
 		if text, err := parseResponse(status, body); err != nil && text != "" {
-			t.Error(text, err)
+			t.Errorf(`got %v, %v; want (err == nil || text == "")`, text, err)
 		}
 	})
 }

@@ -92,7 +92,7 @@ func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
 	}()
 	cancel()
 	if err := <-end; !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, context.Canceled)", err)
 	}
 	release()
 	if ran.Load() {

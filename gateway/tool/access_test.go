@@ -52,7 +52,7 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 		t.Error("a folder that was not offered is taken")
 	}
 	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{0}}); err != nil || !r.Won {
-		t.Fatal(err)
+		t.Fatalf("got %v; want err == nil && r.Won", err)
 	}
 	within(t, end)
 	inv := g.told()
@@ -122,7 +122,7 @@ func TestCommandMayChangeWhatItsQuestionNamed(t *testing.T) {
 		t.Errorf("the question shows %+v, want the changes %q", q.Parts, want)
 	}
 	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil || !r.Won {
-		t.Fatal(err)
+		t.Fatalf("got %v; want err == nil && r.Won", err)
 	}
 	within(t, end)
 	if inv := g.told(); !slices.Equal(inv.Lifts, want) {

@@ -18,7 +18,7 @@ func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	res := g.ask(command("a", "make"), protocol.DecisionDeny, "", "not on this machine")
 	if res.Info.State != protocol.CallDenied || !res.IsError || !strings.Contains(res.Content.Text(), "not on this machine") {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && res.IsError && strings.Contains(res.Content.Text(), "not on this machine")`, res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
 		t.Errorf("%+v", row)
@@ -44,12 +44,12 @@ func TestOwnActIsNotAskedButARuleStopsIt(t *testing.T) {
 	own := command("a", "make")
 	own.Direct = true
 	if res := g.must(own); res.Info.State != protocol.CallDone || !res.Info.Direct {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want res.Info.State == protocol.CallDone && res.Info.Direct", res)
 	}
 	g.cfg.ToolApproval.Rules = []config.ToolRule{{ID: "r", Tool: "*__Bash", Decision: "deny", Reason: "no commands today"}}
 	own.ID = "b"
 	if res := g.must(own); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "no commands today") {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && strings.Contains(res.Content.Text(), "no commands today")`, res)
 	}
 	if len(g.tower.Calls()) != 1 || g.row("b").Info.State != protocol.CallDenied {
 		t.Error("a denied act ran, or has no row")
@@ -89,7 +89,7 @@ func TestACallThatWouldFailOnKeysAsksFirst(t *testing.T) {
 	}})
 	res := g.ask(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":".netrc"}`), Session: chat}, protocol.DecisionDeny, "", "")
 	if res.Info.State != protocol.CallDenied || strings.Contains(res.Content.Text(), "oldString") {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && !strings.Contains(res.Content.Text(), "oldString")`, res)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
 	c := tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat}
 	g.ask(c, protocol.DecisionAllow, "", "")
 	if inv := g.tower.Calls()[0]; inv.Expect != "sum of x" {
-		t.Errorf("%+v", inv)
+		t.Errorf(`got %+v; want inv.Expect == "sum of x"`, inv)
 	}
 }
 
@@ -109,11 +109,11 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	q := g.question(sub)
 	sub.Close()
 	if len(q.Parts) == 0 || len(q.Offers) == 0 {
-		t.Fatalf("%+v", q)
+		t.Fatalf("got %+v; want len(q.Parts) != 0 && len(q.Offers) != 0", q)
 	}
 	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
 	if e := within(t, end); e.err != nil || e.IsError {
-		t.Fatalf("%+v", e)
+		t.Fatalf("got %+v; want e.err == nil && !e.IsError", e)
 	}
 	g.must(command("b", "go vet ./gateway")) // without an approval: must would block
 	g.noQuestions()
@@ -123,19 +123,19 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(rules) != 1 || len(lines) != 3 {
-		t.Fatalf("%+v\n%+v %v", rules, lines, err)
+		t.Fatalf("got %+v\n%+v %v; want err == nil && len(rules) == 1 && len(lines) == 3", rules, lines, err)
 	}
 	if l := lines[0]; l.By != "rule "+rules[0].ID || l.Rule != rules[0].ID || l.What != "go vet ./gateway" || l.State != protocol.CallDone || l.Node != "tower" {
-		t.Errorf("%+v", l)
+		t.Errorf(`got %+v; want l.By == "rule " + rules[0].ID && l.Rule == rules[0].ID && l.What == "go vet ./gateway" && l.State == protocol.CallDone && l.Node == "tower"`, l)
 	}
 	if l := lines[1]; l.By != "owner ann" || l.Approval != q.ID || l.Verdict != "allow" {
-		t.Errorf("%+v", l)
+		t.Errorf(`got %+v; want l.By == "owner ann" && l.Approval == q.ID && l.Verdict == "allow"`, l)
 	}
 	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "owner ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
-		t.Errorf("%+v", l)
+		t.Errorf(`got %+v; want l.Kind == protocol.AuditRuleMade && l.By == "owner ann" && l.Rule == rules[0].ID && len(l.Policy) != 0`, l)
 	}
 	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
-		t.Errorf("%+v %v", v, err)
+		t.Errorf("got %+v %v; want err == nil && v.Broken == 0 && v.Lines == 3", v, err)
 	}
 }
 
@@ -152,15 +152,15 @@ func TestModeOfAChatHolds(t *testing.T) {
 	}
 	set(protocol.ModeReadOnly)
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "read-only") {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && strings.Contains(res.Content.Text(), "read-only")`, res)
 	}
 	set(protocol.ModeAcceptEdits)
 	res := g.must(tool.Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
 	if res.Info.State != protocol.CallDone {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want res.Info.State == protocol.CallDone", res)
 	}
 	if len(g.tower.Calls()) != 1 {
-		t.Errorf("%+v", g.tower.Calls())
+		t.Errorf("got %+v; want len(g.tower.Calls()) == 1", g.tower.Calls())
 	}
 	// A stranger on a channel writes to the same chat.
 	sub := g.bus.Subscribe()
@@ -171,7 +171,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 	})
 	g.answer(g.question(sub), protocol.DecisionDeny, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v; want e.err == nil && e.Info.State == protocol.CallDenied && len(g.tower.Calls()) == 1", e)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			}
 			params.Scope = protocol.ScopeOnce
 			if res, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil || !res.Won {
-				t.Fatal(res, err)
+				t.Fatalf("got %v, %v; want err == nil && res.Won", res, err)
 			}
 			e := within(t, end)
 			if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {

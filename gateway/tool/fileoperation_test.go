@@ -30,14 +30,14 @@ func TestAFileOperationIsDoneAtOnceAndInTheJournal(t *testing.T) {
 	c := trash("notes.txt")
 	res, err := g.Run(t.Context(), c)
 	if err != nil || res.Info.State != protocol.CallDone || string(res.Raw) != `"ok"` {
-		t.Fatal(res, err)
+		t.Fatalf("got %v, %v; want err == nil && res.Info.State == protocol.CallDone && string(res.Raw) == `\"ok\"`", res, err)
 	}
 	g.noQuestions()
 	if row := g.row(res.Info.CallID); row.Info.Tool != protocol.ActTrash || !row.Info.Direct || !strings.Contains(string(row.Info.Args), "notes.txt") {
 		t.Errorf("%+v", row)
 	}
 	if calls := g.tower.Calls(); len(calls) != 1 || calls[0].Tool != protocol.ActTrash {
-		t.Errorf("%+v", calls)
+		t.Errorf("got %+v; want len(calls) == 1 && calls[0].Tool == protocol.ActTrash", calls)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestAFileOperationIsStoppedByARuleThatDenies(t *testing.T) {
 	g.rule(`{"tool":"Write","path":"/srv/keep/**","verdict":"deny","reason":"these stay"}`)
 	res, err := g.Run(t.Context(), trash("/srv/keep/a.txt"))
 	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "these stay") {
-		t.Errorf("%+v, %v", res.Info, err)
+		t.Errorf(`got %+v, %v; want err == nil && res.Info.State == protocol.CallDenied && strings.Contains(res.Info.Error, "these stay")`, res.Info, err)
 	}
 	both := trash("/srv/other.txt")
 	both.FileOperation.Files = []tool.FileAccess{written("/srv/other.txt"), written("/srv/keep/a.txt")}
@@ -73,7 +73,7 @@ func TestTheAgentHasNoFileOperations(t *testing.T) {
 		t.Errorf("as a tool: %v", err)
 	}
 	if calls := g.tower.Calls(); len(calls) != 0 {
-		t.Errorf("%+v", calls)
+		t.Errorf("got %+v; want len(calls) == 0", calls)
 	}
 }
 

@@ -60,12 +60,12 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, protocol.ErrNotFound) {
-			t.Fatal(err)
+			t.Fatalf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
 		}
 	}
 	e := within(t, end)
 	if e.err != nil || e.Info.State != protocol.CallDone || !strings.Contains(e.Content.Text(), "all of it") || len(g.tower.Calls()) != 0 {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.err == nil && e.Info.State == protocol.CallDone && strings.Contains(e.Content.Text(), "all of it") && len(g.tower.Calls()) == 0`, e)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallDone || row.Info.ExitCode == nil || row.IdempotencyKey == "" {
 		t.Errorf("%+v", row)
@@ -75,7 +75,7 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 func TestACallThatItsMachineForgotIsUnknownAfterARestart(t *testing.T) {
 	g := killed(t, command("a", "make"), &tooltest.Machine{Has: []protocol.CallID{"another"}})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "Unknown outcome") {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Info.State == protocol.CallUnknown && strings.Contains(res.Content.Text(), "Unknown outcome")`, res)
 	}
 	if len(g.tower.Calls()) != 0 {
 		t.Error("it was begun again")
@@ -88,7 +88,7 @@ func TestQuittingLeavesACallToTheNextStart(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c.OnStart = func() { cancel(tool.ErrSuspended) }
 	if e := within(t, g.do(ctx, c)); !errors.Is(e.err, tool.ErrSuspended) {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v; want errors.Is(e.err, tool.ErrSuspended)", e)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallRunning {
 		t.Errorf("%+v", row.Info)
@@ -113,7 +113,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 			within(t, began)
 			m.Detach()
 			if e := within(t, end); e.Info.State != protocol.CallUnknown {
-				t.Fatalf("%+v", e)
+				t.Fatalf("got %+v; want e.Info.State == protocol.CallUnknown", e)
 			}
 			c.p.CallID = "a"
 			if _, err := g.AcceptLateResult(t.Context(), "desk", c.p); !errors.Is(err, protocol.ErrForbidden) {

@@ -30,7 +30,7 @@ func TestOutputOfACallThatLostItsMachineIsKept(t *testing.T) {
 	g.tower.Detach()
 	e := within(t, end)
 	if e.err != nil || e.Info.State != protocol.CallUnknown || e.Info.Tail != "tick 1\ntick 2\n" || !strings.HasSuffix(e.Content.Text(), "tick 2\n") {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.err == nil && e.Info.State == protocol.CallUnknown && e.Info.Tail == "tick 1\ntick 2\n" && strings.HasSuffix(e.Content.Text(), "tick 2\n")`, e)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
 	cancel()
 	within(t, end)
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.HasSuffix(res.Content.Text(), "tick 1\n") {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Info.State == protocol.CallUnknown && strings.HasSuffix(res.Content.Text(), "tick 1\n")`, res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallUnknown || row.Info.Tail != "tick 1\n" {
 		t.Errorf("%+v", row)
@@ -69,7 +69,7 @@ func TestEditedCallReturnsItsResultBesideTheNote(t *testing.T) {
 	}
 	e := within(t, end)
 	if !e.Info.Edited || e.Content.ResultText() != "built" || !strings.Contains(e.Content.Text(), "The person changed the call") {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.Info.Edited && e.Content.ResultText() == "built" && strings.Contains(e.Content.Text(), "The person changed the call")`, e)
 	}
 	if again := g.must(command("a", "make install")); string(again.Info.Args) != `{"command":"make"}` || again.Content.Text() != e.Content.Text() {
 		t.Errorf("after a restart: %+v", again)

@@ -47,10 +47,10 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	g.rule(`{"tool":"Bash","argv":["make","install"],"verdict":"deny","reason":"not here"}`)
 	g.rule(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
 	if e := within(t, allowed); e.err != nil || e.IsError {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v; want e.err == nil && !e.IsError", e)
 	}
 	if e := within(t, denied); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "not here") {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.Info.State == protocol.CallDenied && strings.Contains(e.Content.Text(), "not here")`, e)
 	}
 	for id, want := range map[string]string{"a": protocol.QuestionSuperseded, "b": protocol.QuestionSuperseded, "c": protocol.QuestionPending} {
 		t.Run(id, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditCall, Limit: 10})
 	if err != nil || len(lines) != 2 {
-		t.Fatalf("%+v %v", lines, err)
+		t.Fatalf("got %+v %v; want err == nil && len(lines) == 2", lines, err)
 	}
 	for _, l := range lines {
 		if !strings.HasPrefix(l.By, "rule ") || l.Rule == "" || l.Approval != "" {
@@ -90,7 +90,7 @@ func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: "agent:main:other", Session: &protocol.SessionEntry{SessionKey: "agent:main:other"}})
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: chat, Session: &protocol.SessionEntry{SessionKey: chat}})
 	if e := within(t, end); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "read-only") {
-		t.Errorf("%+v", e)
+		t.Errorf(`got %+v; want e.Info.State == protocol.CallDenied && strings.Contains(e.Content.Text(), "read-only")`, e)
 	}
 }
 
@@ -105,11 +105,11 @@ func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
 		g.must(command("second "+scope, "go vet ./gateway")) // without an approval
 		all, err := g.rules.All(t.Context())
 		if err != nil || len(all.Rules) != 1 || all.Rules[0].CreatedFrom != q.ID {
-			t.Fatalf("%+v %v", all, err)
+			t.Fatalf("got %+v %v; want err == nil && len(all.Rules) == 1 && all.Rules[0].CreatedFrom == q.ID", all, err)
 		}
 		res, err := g.rules.Undo(t.Context(), "ann", q.ID)
 		if err != nil || res.Rules+res.Grants != 1 {
-			t.Fatalf("%+v %v", res, err)
+			t.Fatalf("got %+v %v; want err == nil && res.Rules + res.Grants == 1", res, err)
 		}
 		again := g.do(t.Context(), command("third "+scope, "go vet ./gateway"))
 		g.answer(g.question(sub), protocol.DecisionDeny, "", "")
@@ -127,6 +127,6 @@ func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
 		sub.Close()
 	}
 	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 {
-		t.Errorf("%+v %v", v, err)
+		t.Errorf("got %+v %v; want err == nil && v.Broken == 0", v, err)
 	}
 }

@@ -36,7 +36,7 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 			synctest.Wait()
 			open, err := g.gate.Pending(t.Context())
 			if err != nil || len(open) != 1 {
-				t.Fatalf("%+v %v", open, err)
+				t.Fatalf("got %+v %v; want err == nil && len(open) == 1", open, err)
 			}
 			// A snooze does not extend the time.
 			if err := g.gate.Display.Snooze(t.Context(), protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
@@ -86,7 +86,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 			began := time.Now()
 			e := <-g.do(t.Context(), call)
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError {
-				t.Errorf("%s: %+v", id, e)
+				t.Errorf("%s: got %+v; want e.err == nil && e.Info.State == protocol.CallDenied && e.IsError", id, e)
 			}
 			q, err := g.store.Questions.Get(t.Context(), e.Info.ApprovalID)
 			if err != nil || q.State != protocol.QuestionExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
@@ -136,7 +136,7 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 		open := func() protocol.Question {
 			list, err := g.gate.Pending(t.Context())
 			if err != nil || len(list) != 1 {
-				t.Fatalf("%+v %v", list, err)
+				t.Fatalf("got %+v %v; want err == nil && len(list) == 1", list, err)
 			}
 			return list[0]
 		}
@@ -146,12 +146,12 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 		<-first
 		g.answer(open(), protocol.DecisionAllow, "", "")
 		if e := <-second; e.Info.State != protocol.CallDone {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v; want e.Info.State == protocol.CallDone", e)
 		}
 		third := do("c")
 		g.answer(open(), protocol.DecisionAllow, "", "")
 		if e := <-third; e.Info.State != protocol.CallDone {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v; want e.Info.State == protocol.CallDone", e)
 		}
 	})
 }

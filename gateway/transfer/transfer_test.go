@@ -282,7 +282,7 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatal(err)
+			t.Fatalf("got %v, want !time.Now().After(end)", err)
 		}
 	}
 	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:later.bin", Later: true})

@@ -43,7 +43,7 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 		}
 	}
 	if _, err := w.Write("main", "out/new", nil); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "is a link") {
-		t.Error(err)
+		t.Errorf(`got %v; want errors.Is(err, protocol.ErrBadRequest) && strings.Contains(err.Error(), "is a link")`, err)
 	}
 }
 
@@ -54,21 +54,21 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 	w := NewFiles(home, FilesOptions{})
 	for _, name := range []string{"skills", "skills/", "/skills"} {
 		if _, err := w.Write("main", name, []byte("x")); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrBadRequest)", name, err)
 		}
 	}
 	built, err := w.Skills("main")
 	if err != nil || len(built) == 0 {
-		t.Fatal(len(built), err)
+		t.Fatalf("got %v, %v; want err == nil && len(built) != 0", len(built), err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "agents", "main", "skills"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := w.Skills("main"); err != nil || len(list) != len(built) {
-		t.Error(len(list), err)
+		t.Errorf("got %v, %v; want err == nil && len(list) == len(built)", len(list), err)
 	}
 	if list, err := w.List("main", "skills"); err != nil || len(list.Directories) == 0 {
-		t.Error(list, err)
+		t.Errorf("got %v, %v; want err == nil && len(list.Directories) != 0", list, err)
 	}
 }
 
@@ -95,6 +95,6 @@ func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 		})
 	}
 	if _, err := w.Transfer("main").Source("workspace/none"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
 	}
 }

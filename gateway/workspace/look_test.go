@@ -17,16 +17,16 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	w := NewFiles(home, FilesOptions{Exists: func(id protocol.AgentID) bool { return id == "main" }})
 	list, err := w.List("ghost", "/")
 	if err != nil || list.Path != "/" || list.Files == nil || len(list.Files) != 0 || !slices.Equal(list.Directories, []string{"skills/"}) {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf(`got %+v %v; want err == nil && list.Path == "/" && list.Files != nil && len(list.Files) == 0 && slices.Equal(list.Directories, []string{"skills/"})`, list, err)
 	}
 	if list, err := w.List("ghost", "skills"); err != nil || len(list.Directories) == 0 {
 		t.Errorf("the skills that all share: %+v %v", list, err)
 	}
 	if _, err := w.List("ghost", "memory"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
 	}
 	if _, list, err := w.Read("ghost", ""); err != nil || list == nil {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v %v; want err == nil && list != nil", list, err)
 	}
 	for _, name := range []string{"SOUL.md", "skills/none/SKILL.md", "a/b"} {
 		t.Run(name, func(t *testing.T) {
@@ -39,25 +39,25 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		})
 	}
 	if _, err := w.Delete("ghost", ""); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
 	}
 	if skills, err := w.Skills("ghost"); err != nil || len(skills) == 0 {
-		t.Errorf("%+v %v", skills, err)
+		t.Errorf("got %+v %v; want err == nil && len(skills) != 0", skills, err)
 	}
 	if _, err := w.List("ghost", "../main"); !errors.Is(err, ErrTraversal) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, ErrTraversal)", err)
 	}
 	if made, err := os.ReadDir(filepath.Join(home, "agents")); len(made) != 0 {
 		t.Errorf("made: %v %v", made, err)
 	}
 	// A known agent has its files from the first read; another one from the first write.
 	if list, err := w.List("main", ""); err != nil || len(list.Files) == 0 {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("got %+v %v; want err == nil && len(list.Files) != 0", list, err)
 	}
 	if _, err := w.Write("ghost", "note.md", nil); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := w.List("ghost", ""); err != nil || !slices.Contains(list.Files, "note.md") {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf(`got %+v %v; want err == nil && slices.Contains(list.Files, "note.md")`, list, err)
 	}
 }

@@ -99,7 +99,7 @@ func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
 	w := folder(t)
 	for _, name := range []string{"SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"} {
 		if data, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || len(data) == 0 {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got %v; want err == nil && len(data) != 0", name, err)
 		}
 	}
 	without(t, w.Prompt(Facts{Private: true, Now: noon}), "<!--", "First of all", "USER.md)", "MEMORY.md)")
@@ -147,7 +147,7 @@ func TestNotesGoToTheirDay(t *testing.T) {
 	}
 	data, err := os.ReadFile(filepath.Join(w.dir, "memory", "2026-03-01.md"))
 	if err != nil || string(data) != "## 12:30\n\n- one\n\n- two\n" {
-		t.Errorf("%q %v", data, err)
+		t.Errorf(`got %q %v; want err == nil && string(data) == "## 12:30\n\n- one\n\n- two\n"`, data, err)
 	}
 }
 
@@ -168,14 +168,14 @@ func TestEveryAgentHasAFolderOfItsOwnMadeOnce(t *testing.T) {
 	wg.Wait()
 	list, err := os.ReadDir(filepath.Join(home, "agents"))
 	if err != nil || len(list) != 1 || list[0].Name() != "work" {
-		t.Fatal(list, err)
+		t.Fatalf(`got %v, %v; want err == nil && len(list) == 1 && list[0].Name() == "work"`, list, err)
 	}
 	for _, agent := range []protocol.AgentID{"work", "main"} {
 		if _, err := files.Write(agent, "SOUL.md", []byte("I am "+string(agent))); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := files.Delete(agent, "BOOTSTRAP.md"); err != nil && !errors.Is(err, protocol.ErrNotFound) {
-			t.Fatal(err)
+			t.Fatalf("got %v; want (err == nil || errors.Is(err, protocol.ErrNotFound))", err)
 		}
 	}
 	for _, agent := range []protocol.AgentID{"Work", "main"} {

@@ -61,7 +61,7 @@ func TestPTYIsTheControllingTerminal(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		s := k.spec(`test -t 0 && echo one >/dev/tty && echo two >"$(tty)" && echo end`)
 		if got := k.runInTerminal(s); got != "one\ntwo\nend\n" {
-			t.Errorf("%q", got)
+			t.Errorf("got %q, want %q", got, "one\ntwo\nend\n")
 		}
 	})
 }

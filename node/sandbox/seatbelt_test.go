@@ -12,7 +12,7 @@ import (
 func expand(t *testing.T, args []string) string {
 	t.Helper()
 	if len(args) < 3 || args[0] != "/usr/bin/sandbox-exec" || args[1] != "-p" {
-		t.Fatal(args)
+		t.Fatalf(`got %v; want len(args) >= 3 && args[0] == "/usr/bin/sandbox-exec" && args[1] == "-p"`, args)
 	}
 	text := args[2]
 	for i := 3; i+1 < len(args) && args[i] == "-D"; i += 2 {
@@ -66,13 +66,13 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 func TestSeatbeltReadOnlyNamesNoWorkspace(t *testing.T) {
 	text := expand(t, seatbeltArgs(seatbeltRules{Restrictions: confine.Restrictions{Writable: []string{"/private/tmp/x"}, Network: true}}, nil, []string{"/bin/true"}))
 	if strings.Count(text, "(allow file-write* ") != 1 || !strings.Contains(text, "(allow network*)") || strings.Contains(text, "(deny network*)") {
-		t.Error(text)
+		t.Errorf(`got %v; want strings.Count(text, "(allow file-write* ") == 1 && strings.Contains(text, "(allow network*)") && !strings.Contains(text, "(deny network*)")`, text)
 	}
 }
 
 func TestSeatbeltPathsAreNoProfileText(t *testing.T) {
 	args := seatbeltArgs(seatbeltRules{Restrictions: confine.Restrictions{Writable: []string{`/Users/u/a")) (allow default) ("`}}}, nil, []string{"/bin/true"})
 	if strings.Contains(args[2], "allow default") {
-		t.Error(args[2])
+		t.Errorf(`got %v; want !strings.Contains(args[2], "allow default")`, args[2])
 	}
 }

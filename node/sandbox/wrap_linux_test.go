@@ -57,7 +57,7 @@ func TestBubblewrapThatIsSlowHoldsFiles(t *testing.T) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	k := newKit(t, "landlock")
 	if check := k.box.Report().Check(sandbox.CheckWriteOutside); !check.Enforced {
-		t.Errorf("%+v", check)
+		t.Errorf("got %+v, want check.Enforced", check)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestNothingIsPlantedUnderAHiddenName(t *testing.T) {
 			t.Errorf("what is open: %+v %s", e, out)
 		}
 		if list, err := os.ReadDir(filepath.Join(k.home)); err != nil || len(list) != 3 {
-			t.Errorf("%v %v", list, err)
+			t.Errorf("got %v %v; want err == nil && len(list) == 3", list, err)
 		}
 	})
 }

@@ -205,14 +205,14 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 	useShell(t)
 	b := newBenchWith(t, sandbox.Options{Missing: []string{"helper"}}, sandbox.Profile{})
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo hi"}); out.Enforced != notEnforced || out.Output != "hi\n" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Enforced == notEnforced && out.Output == "hi\n"`, out)
 	}
 	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
 		t.Run(command, func(t *testing.T) {
 			out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
 			var word *networkWord
 			if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
-				t.Errorf("%s: %+v, %v", command, out, err)
+				t.Errorf(`%s: got %+v, %v; want errors.As(err, &word) == blocked && (blocked || out.Status == "completed")`, command, out, err)
 			}
 			if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}); (p.Problem != "") != blocked {
 				t.Errorf("preview of %s: %+v", command, p)
@@ -232,7 +232,7 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if got := Enforced(some, c.p); got != c.want {
-				t.Errorf("%+v: %s", c.p, got)
+				t.Errorf("%+v: got %s, want %v", c.p, got, c.want)
 			}
 		})
 	}

@@ -45,7 +45,7 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 			}
 			start, end := int64(m["startedAt"].(float64)), int64(m["endedAt"].(float64))
 			if start < before || end < start || m["timedOut"] != false || m["truncated"] != false || m["workdir"] != b.WS.Dir() {
-				t.Errorf("%s: %v", c.command, m)
+				t.Errorf(`%s: got %v; want start >= before && end >= start && m["timedOut"] == false && m["truncated"] == false && m["workdir"] == b.WS.Dir()`, c.command, m)
 			}
 			if _, ok := m["pid"]; ok {
 				t.Errorf("%s: a finished command has a pid", c.command)
@@ -90,7 +90,7 @@ func TestBashRunsInTheFolderItIsGiven(t *testing.T) {
 		}
 	}
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "true", "workdir": outside}); !p.Outside || p.Folder != outside || p.Problem != "" {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want p.Outside && p.Folder == outside && p.Problem == ""`, p)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestBashUsesTheLoginShellOrSh(t *testing.T) {
 	}
 	t.Setenv("SHELL", fake)
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "hello"}); out.Output != "fake -c hello\n" {
-		t.Errorf("%q", out.Output)
+		t.Errorf("got %q, want %q", out.Output, "fake -c hello\n")
 	}
 	for _, s := range []string{"", "sh", "/no/such/shell", b.WS.Dir(), b.File("plain", "")} {
 		t.Setenv("SHELL", s)
@@ -121,7 +121,7 @@ func TestBashHasItsOwnEnvironment(t *testing.T) {
 	b := newBench(t)
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `echo "$FAIRLEAD_TOKEN-$LD_AUDIT-$NODE_OPTIONS-$MINE-$FAIRLEAD"`})
 	if out.Output != "---kept-1\n" {
-		t.Errorf("%q", out.Output)
+		t.Errorf("got %q, want %q", out.Output, "---kept-1\n")
 	}
 }
 
@@ -132,7 +132,7 @@ func TestCommandsAreKeptFromAskingWhatNobodyAnswers(t *testing.T) {
 	b := newBench(t)
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `echo "$PAGER $GIT_TERMINAL_PROMPT $EDITOR"`})
 	if out.Output != "cat 0 false\n" {
-		t.Errorf("%q", out.Output)
+		t.Errorf("got %q, want %q", out.Output, "cat 0 false\n")
 	}
 }
 
@@ -145,7 +145,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			if out, err := tooltest.Call[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo mine"}); err != nil || out.Output != "mine\n" {
-				t.Errorf("%+v, %v", out, err)
+				t.Errorf(`got %+v, %v; want err == nil && out.Output == "mine\n"`, out, err)
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestBashGivesNoInput(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "cat; read x; echo $?", "timeout": 20000}); out.TimedOut || out.Output != "1\n" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want !out.TimedOut && out.Output == "1\n"`, out)
 	}
 }
 
@@ -188,14 +188,14 @@ func TestPreviewOfBashNamesItsPrograms(t *testing.T) {
 	for _, pr := range p.Programs {
 		names = append(names, pr.Name)
 		if (pr.Name == "nosuchprogram") != (pr.Path == "") {
-			t.Errorf("%+v", pr)
+			t.Errorf(`got %+v; want (pr.Name == "nosuchprogram") == (pr.Path == "")`, pr)
 		}
 	}
 	if got := strings.Join(names, " "); got != "cat sort ./bin/tool ls nosuchprogram" {
 		t.Errorf("programs: %s", got)
 	}
 	if p.Programs[2].Path != tool || p.Shell != "/bin/sh" || p.Folder != b.WS.Dir() || p.Outside {
-		t.Errorf("%+v", p)
+		t.Errorf(`got %+v; want p.Programs[2].Path == tool && p.Shell == "/bin/sh" && p.Folder == b.WS.Dir() && !p.Outside`, p)
 	}
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "if ("}); p.Programs != nil || p.Problem != "" {
 		t.Errorf("a command that cannot be parsed: %+v", p)

@@ -54,11 +54,11 @@ func TestWindowsTimeoutEndsTheTree(t *testing.T) {
 		for limit := 3000; limit < 60_000 && !strings.HasPrefix(out.Output, "begun"); limit *= 4 { // cmd.exe may take longer than that to start, and linger ends after a minute
 			out = tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"timeout": limit, "command": "echo begun& start /b " + linger(t) + " & " + linger(t)})
 			if !out.TimedOut || out.Status != "failed" || out.OutputStillOpen {
-				t.Errorf("%q: %+v", mode, out)
+				t.Errorf(`%q: got %+v; want out.TimedOut && out.Status == "failed" && !out.OutputStillOpen`, mode, out)
 			}
 		}
 		if !strings.HasPrefix(out.Output, "begun") {
-			t.Errorf("%q: %+v", mode, out)
+			t.Errorf(`%q: got %+v; want strings.HasPrefix(out.Output, "begun")`, mode, out)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 		b := cmdExe(t, mode)
 		start := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `set /p x=& call echo got %x%`, "background": true})
 		if start.Status != "running" || start.PID == 0 {
-			t.Fatalf("%+v", start)
+			t.Fatalf(`got %+v; want start.Status == "running" && start.PID != 0`, start)
 		}
 		call := func(action string, more tooltest.Args) map[string]any {
 			a := tooltest.Args{"action": action, "sessionId": start.SessionID}
@@ -78,14 +78,14 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 			return tooltest.Must[map[string]any](b.Bench, "Process", a)
 		}
 		if m := call("submit", tooltest.Args{"data": "word"}); m["status"] != "running" || m["bytesWritten"] == nil {
-			t.Errorf("%v", m)
+			t.Errorf(`got %v; want m["status"] == "running" && m["bytesWritten"] != nil`, m)
 		}
 		wait(t.Context(), b.jobs.get(start.SessionID), 3*time.Minute, nil)
 		if m := call("poll", nil); m["status"] != "completed" || !strings.Contains(m["tail"].(string), "got word") {
-			t.Errorf("%q: %v", mode, m)
+			t.Errorf(`%q: got %v; want m["status"] == "completed" && strings.Contains(m["tail"].(string), "got word")`, mode, m)
 		}
 		if m := call("write", tooltest.Args{"data": "x"}); !strings.Contains(fmt.Sprint(m["error"]), "already exited") {
-			t.Errorf("%v", m)
+			t.Errorf(`got %v; want strings.Contains(fmt.Sprint(m["error"]), "already exited")`, m)
 		}
 	}
 }
@@ -109,17 +109,17 @@ func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
 		prints("ready")
 		out, err := tooltest.Call[map[string]any](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33})
 		if err != nil && !strings.HasSuffix(err.Error(), "Not implemented.") || err == nil && out["cols"] != 77.0 { // by Wine 8
-			t.Errorf("%q: %v %v", mode, out, err)
+			t.Errorf(`%q: got %v %v; want (err == nil || strings.HasSuffix(err.Error(), "Not implemented.")) && (err != nil || out["cols"] == 77.0)`, mode, out, err)
 		}
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "word"})
 		prints("got word")
 		wait(t.Context(), j, 3*time.Minute, nil)
 		if out := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); out["exitCode"] != 7.0 || out["running"] != false {
-			t.Errorf("%q: %+v", mode, out)
+			t.Errorf(`%q: got %+v; want out["exitCode"] == 7.0 && out["running"] == false`, mode, out)
 		}
 		out = tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33})
 		if !strings.Contains(fmt.Sprint(out["error"]), "already exited") {
-			t.Errorf("%q: %+v", mode, out)
+			t.Errorf(`%q: got %+v; want strings.Contains(fmt.Sprint(out["error"]), "already exited")`, mode, out)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestWindowsKillEndsTheTree(t *testing.T) {
 			t.Errorf("%q: something runs on", mode)
 		}
 		if m := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": start.SessionID}); m["status"] != "failed" || m["running"] != false {
-			t.Errorf("%q: %+v", mode, m)
+			t.Errorf(`%q: got %+v; want m["status"] == "failed" && m["running"] == false`, mode, m)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if _, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: "curl x"}); err == nil || !strings.Contains(err.Error(), "network is blocked") {
-		t.Errorf("%v", err)
+		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "network is blocked")`, err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 	}
 	var e record
 	if err := json.Unmarshal(data, &e); err != nil || !e.Command.isRunning() || !e.Node.isRunning() {
-		t.Fatalf("%s %v", data, err)
+		t.Fatalf("got %s %v; want err == nil && e.Command.isRunning() && e.Node.isRunning()", data, err)
 	}
 	node.Process.Kill()
 	node.Wait()
@@ -228,7 +228,7 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 	defer jobs.Close()
 	left := jobs.Recover(t.Context())
 	if len(left) != 1 || left[0].SessionID != id || left[0].WasRunning || len(said) != 1 || said[0].SessionID != id || said[0].Event != "failed" {
-		t.Errorf("%+v %+v", left, said)
+		t.Errorf(`got %+v %+v; want len(left) == 1 && left[0].SessionID == id && !left[0].WasRunning && len(said) == 1 && said[0].SessionID == id && said[0].Event == "failed"`, left, said)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
 		t.Run(c.shell, func(t *testing.T) {
 			const command = `echo "x y" & dir`
 			if got := shellLine(c.shell, command); got != c.line {
-				t.Errorf("%s", got)
+				t.Errorf("got %s, want %v", got, c.line)
 			}
 			words := shellArgs(c.shell, command, `C:\work`)
 			if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
@@ -251,6 +251,6 @@ func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
 	}
 	t.Setenv("SHELL", "/usr/bin/bash") // as Git's terminal has it
 	if s := Path(); !filepath.IsAbs(s) || strings.HasSuffix(s, "bash") {
-		t.Error(s)
+		t.Errorf(`got %v; want filepath.IsAbs(s) && !strings.HasSuffix(s, "bash")`, s)
 	}
 }

@@ -76,7 +76,7 @@ func TestCheckTokensFindsTheNetworkOfSeed001(t *testing.T) {
 			}
 			var nw *networkWord
 			if err != nil && (!errors.As(err, &nw) || nw.Word == "") {
-				t.Errorf("%q: %#v", line, err)
+				t.Errorf(`%q: got %#v; want (err == nil || errors.As(err, &nw) && nw.Word != "")`, line, err)
 			}
 		})
 	}

@@ -82,7 +82,7 @@ func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
 func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
 	var o output
 	if v := o.snapshot(); v != (snapshot{}) {
-		t.Errorf("%+v", v)
+		t.Errorf("got %+v, want %v", v, (snapshot{}))
 	}
 	for i := range 200_000 {
 		fmt.Fprintf(&o, "line %d\n", i)

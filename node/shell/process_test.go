@@ -72,21 +72,21 @@ func TestBackgroundCommandsAreTalkedTo(t *testing.T) {
 	b := newBench(t)
 	id := background(b, `while read x; do echo "got $x"; [ "$x" = quit ] && exit 4; done`, nil)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); !out.Running || out.Status != "running" || out.ExitCode != nil {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Running && out.Status == "running" && out.ExitCode == nil`, out)
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "write", "sessionId": id, "data": "he"}); out.BytesWritten != 2 || out.Status != "running" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.BytesWritten == 2 && out.Status == "running"`, out)
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": " Submit ", "sessionId": id, "data": "llo"})
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "quit"}); out.BytesWritten != 5 {
-		t.Errorf("%+v", out)
+		t.Errorf("got %+v; want out.BytesWritten == 5", out)
 	}
 	if out := end(b, id); out.Status != "failed" || out.Running || out.ExitCode == nil || *out.ExitCode != 4 || out.Tail != "got hello\ngot quit\n" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Status == "failed" && !out.Running && out.ExitCode != nil && *out.ExitCode == 4 && out.Tail == "got hello\ngot quit\n"`, out)
 	}
 	for _, action := range []string{"write", "submit", "kill"} {
 		if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": id, "data": "x"}); out.Status != "failed" || out.Error != "Session "+id+" has already exited" {
-			t.Errorf("%s: %+v", action, out)
+			t.Errorf(`%s: got %+v; want out.Status == "failed" && out.Error == "Session " + id + " has already exited"`, action, out)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "list"}); out.Status != "completed" || len(out.Sessions) != 0 || out.Text == "" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Status == "completed" && len(out.Sessions) == 0 && out.Text != ""`, out)
 	}
 	tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"})
 	first := background(b, "sleep 999", nil)
@@ -107,10 +107,10 @@ func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
 		t.Errorf("%+v", out.Sessions)
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": first}); out.Status != "running" || out.SessionID != first || out.Message == "" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Status == "running" && out.SessionID == first && out.Message != ""`, out)
 	}
 	if out := end(b, first); out.Status != "failed" || out.Signal != "SIGKILL" || out.ExitCode != nil {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Status == "failed" && out.Signal == "SIGKILL" && out.ExitCode == nil`, out)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestProcessPagesTheLog(t *testing.T) {
 	quiet := background(b, "true", nil)
 	end(b, quiet)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "log", "sessionId": quiet}); out.Log != "(no output)" || out.TotalLines != 0 {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Log == "(no output)" && out.TotalLines == 0`, out)
 	}
 }
 
@@ -195,7 +195,7 @@ func TestAFloodStaysSmall(t *testing.T) {
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
 	if out := end(b, id); len(out.Tail) != maxTail || out.Signal != "SIGKILL" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want len(out.Tail) == maxTail && out.Signal == "SIGKILL"`, out)
 	}
 	if j.out.bufferSize() > retained {
 		t.Errorf("%d bytes are held at the end", j.out.bufferSize())
@@ -208,7 +208,7 @@ func TestAClosedInputIsSaid(t *testing.T) {
 		waitForOutput(b, id, func(s string) bool { return s == "closed\n" })
 		for _, action := range []string{"write", "submit"} {
 			if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": id, "data": "x"}); out.Error != "Session "+id+" stdin is not writable" || out.Status != "failed" {
-				t.Errorf("%s: %+v", action, out)
+				t.Errorf(`%s: got %+v; want out.Error == "Session " + id + " stdin is not writable" && out.Status == "failed"`, action, out)
 			}
 		}
 	})
@@ -220,20 +220,20 @@ func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
 	for _, action := range []string{"poll", "log", "write", "submit", "kill"} {
 		t.Run(action, func(t *testing.T) {
 			if words := tooltest.MustFail(b.Bench, "Process", tooltest.Args{"action": action}); words != "sessionId is required for this action" {
-				t.Errorf("%s: %s", action, words)
+				t.Errorf("%s: got %s, want %q", action, words, "sessionId is required for this action")
 			}
 			if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": "x"}); out.Status != "failed" || out.Error != "No session found for x" {
-				t.Errorf("%s: %+v", action, out)
+				t.Errorf(`%s: got %+v; want out.Status == "failed" && out.Error == "No session found for x"`, action, out)
 			}
 		})
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "dance", "sessionId": "x"}); out.Error != "Unknown action dance" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Error == "Unknown action dance"`, out)
 	}
 	id := background(b, "sleep 999", nil)
 	b.jobs.get(id).background.Store(false)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); out.Error != "Session "+id+" is not backgrounded" {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.Error == "Session " + id + " is not backgrounded"`, out)
 	}
 }
 

@@ -77,7 +77,7 @@ func TestNoWayToWriteAProtectedFileSurvivesTheCommand(t *testing.T) {
 			}
 			for _, c := range out.PutBack {
 				if c.Problem != "" {
-					t.Errorf("%s: %s", c.Path, c.Problem)
+					t.Errorf("%s: got %s, want %q", c.Path, c.Problem, "")
 				}
 			}
 			for _, rel := range []string{".git/hooks/pre-commit", ".husky/pre-commit", ".envrc", "sub/.envrc", ".vscode/tasks.json", "sub/.git/hooks/pre-commit", "bare/hooks/pre-commit"} {

@@ -46,7 +46,7 @@ func TestATimeoutIsReported(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 	if !out.TimedOut || out.Cancelled || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGTERM" || out.DurationMs < 200 {
-		t.Errorf("%+v", out)
+		t.Errorf(`got %+v; want out.TimedOut && !out.Cancelled && out.Status == "failed" && out.ExitCode == nil && out.Signal == "SIGTERM" && out.DurationMs >= 200`, out)
 	}
 }
 

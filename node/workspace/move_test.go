@@ -32,7 +32,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 	}
 	for _, c := range [][2]string{{"a", "b"}, {"a", "d"}, {"d", "a"}, {"d", "empty"}, {"a", "empty"}} {
 		if _, err := r.Entries().Move(resolve(t, r, c[0]), resolve(t, r, c[1])); !errors.Is(err, ErrExists) {
-			t.Errorf("%v: %v", c, err)
+			t.Errorf("%v: got %v; want errors.Is(err, ErrExists)", c, err)
 		}
 	}
 	if at, err := r.Entries().Move(resolve(t, r, "a"), resolve(t, r, "d/a2")); err != nil || at.Abs != filepath.Join(dir, "d/a2") {
@@ -49,7 +49,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 		{"b", ".fairlead-trash", "reserved for Fairlead"},
 	} {
 		if _, err := r.Entries().Move(resolve(t, r, c[0]), resolve(t, r, c[1])); err == nil || !strings.Contains(err.Error(), c[2]) && runtime.GOOS != "windows" {
-			t.Errorf("%v: %v", c, err)
+			t.Errorf(`%v: got %v; want err != nil && (strings.Contains(err.Error(), c[2]) || runtime.GOOS == "windows")`, c, err)
 		}
 	}
 }
@@ -72,7 +72,7 @@ func TestConcurrentMovesLoseNothing(t *testing.T) {
 			if err == nil {
 				won++
 			} else if !errors.Is(err, ErrExists) {
-				t.Error(err)
+				t.Errorf("got %v; want errors.Is(err, ErrExists)", err)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestMkdirLeavesExistingFolders(t *testing.T) {
 	dir := r.Dir()
 	put(t, filepath.Join(dir, "file"), "text")
 	if _, err := r.Entries().Mkdir(resolve(t, r, "file")); !errors.Is(err, ErrExists) || text(filepath.Join(dir, "file")) != "text" {
-		t.Error(err)
+		t.Errorf(`got %v; want errors.Is(err, ErrExists) && text(filepath.Join(dir, "file")) == "text"`, err)
 	}
 	if p, err := r.Entries().Mkdir(resolve(t, r, "new")); err != nil || p.Abs != filepath.Join(dir, "new") {
 		t.Errorf("got %v, error %v, want the folder new", p, err)

@@ -67,7 +67,7 @@ func TestAServerWithoutUploadSaysSo(t *testing.T) {
 	ann := p.person(t, "ann")
 	words := channel.Outgoing{Text: "Here it is.", Channel: "xmpp", To: "ann@town.test", Files: []protocol.Media{file("a.txt", "x")}}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, words); err == nil || !strings.Contains(err.Error(), "takes no files") {
-		t.Error(err)
+		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "takes no files")`, err)
 	}
 	words.Files = nil
 	words.Text = "Without it, then."
@@ -84,6 +84,6 @@ func TestFilesGoOverTLSAlone(t *testing.T) {
 	s.Put.URL, s.Get.URL = "http://127.0.0.1:1/x", "https://127.0.0.1:1/x"
 	c := &client{}
 	if err := c.put(t.Context(), &s, file("a", "b"), nil); !errors.Is(err, channel.ErrRefused) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, channel.ErrRefused)", err)
 	}
 }

@@ -42,7 +42,7 @@ func TestAnAnswerThatIsCutOffSaysSo(t *testing.T) {
 	term := &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}
 	term.message(protocol.Message{Role: protocol.RoleAssistant, StopReason: "length", Content: protocol.Content{protocol.Text("half")}})
 	if out.String() != "half\n" || !strings.Contains(note.String(), "output limit") {
-		t.Errorf("%q %q", out.String(), note.String())
+		t.Errorf(`got %q %q; want out.String() == "half\n" && strings.Contains(note.String(), "output limit")`, out.String(), note.String())
 	}
 }
 
@@ -55,12 +55,12 @@ func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
 	ch.sigs <- os.Interrupt
 	var exit *exitError
 	if _, err := ch.term.in.readAll(t.Context(), ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
-		t.Error(err)
+		t.Errorf("got %v; want errors.As(err, &exit) && exit.code == exitInterrupted", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ch.term.in.readAll(ctx, ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
-		t.Error(err)
+		t.Errorf("got %v; want errors.As(err, &exit) && exit.code == exitInterrupted", err)
 	}
 }
 

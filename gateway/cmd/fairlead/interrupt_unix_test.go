@@ -48,7 +48,7 @@ func TestCtrlCIsToldFromCtrlD(t *testing.T) {
 		term := &terminal{in: wasTyped(t, keys)}
 		_, err := term.readMessage(t.Context(), "? ")
 		if !errors.Is(err, io.EOF) || errors.Is(err, errInterrupt) != interrupt {
-			t.Errorf("%q: %v", keys, err)
+			t.Errorf("%q: got %v; want errors.Is(err, io.EOF) && errors.Is(err, errInterrupt) == interrupt", keys, err)
 		}
 	}
 }
@@ -82,11 +82,11 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 				err := ch.run(ctx, c, "run touch made")
 				var exit *exitError
 				if !errors.As(err, &exit) || exit.code != exitInterrupted || !bytes.Contains(note.Bytes(), []byte("Stopping…")) {
-					t.Errorf("%q: %v, %s", keys, err, note.String())
+					t.Errorf(`%q: got %v, %s; want errors.As(err, &exit) && exit.code == exitInterrupted && bytes.Contains(note.Bytes(), []byte("Stopping…"))`, keys, err, note.String())
 				}
 				open, err := client.Call(ctx, c.Client, protocol.QuestionList, protocol.Empty{})
 				if err != nil || len(open.Questions) != 0 {
-					t.Errorf("%q: %v %+v", keys, err, open.Questions)
+					t.Errorf("%q: got %v %+v; want err == nil && len(open.Questions) == 0", keys, err, open.Questions)
 				}
 			}
 		})

@@ -54,7 +54,7 @@ func TestAStreamedTextKeepsItsJoiners(t *testing.T) {
 	}
 	term.message(protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(whole + "\u200d")}})
 	if out.String() != whole+"\uFFFD\n" {
-		t.Errorf("%+q", out.String())
+		t.Errorf("got %+q, want %v", out.String(), whole+"\uFFFD\n")
 	}
 }
 
@@ -67,7 +67,7 @@ func TestACommandThatIsAskedAboutShowsItsJoiners(t *testing.T) {
 			t.Fatal(err)
 		}
 		if box := questionBox(protocol.Question{Tool: "Bash", Args: args}, ""); strings.ContainsAny(box, "\u200c\u200d") || !strings.Contains(box, "\uFFFD") {
-			t.Errorf("%+q", box)
+			t.Errorf(`got %+q; want !strings.ContainsAny(box, "\u200c\u200d") && strings.Contains(box, "\uFFFD")`, box)
 		}
 	}
 }

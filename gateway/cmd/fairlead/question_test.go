@@ -54,7 +54,7 @@ func TestAQuestionDescribesTheSandboxInPlainWords(t *testing.T) {
 		}
 	}
 	if box := questionBox(q, ""); strings.Contains(box, "shown") {
-		t.Error(box)
+		t.Errorf(`got %v; want !strings.Contains(box, "shown")`, box)
 	}
 }
 

@@ -41,7 +41,7 @@ func TestOverlappingBlocksOfLlamaServerStayInOrder(t *testing.T) {
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: a.Content})
 	llmtest.Collect(t.Context(), m, req)
 	if sent := w.Asked()[1].Body; strings.Contains(sent, `"signature"`) || !strings.Contains(sent, "Look.") {
-		t.Error(sent)
+		t.Errorf("got %v; want !strings.Contains(sent, `\"signature\"`) && strings.Contains(sent, \"Look.\")", sent)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestAnswerIsAskedShorterWhereTheServerSaysSo(t *testing.T) {
 		t.Error(asked)
 	}
 	if a := llmtest.Collect(t.Context(), m, hello); !errors.Is(a.Err, protocol.ErrContextOverflow) || len(w.Asked()) != 5 {
-		t.Error(a.Err, len(w.Asked()))
+		t.Errorf("got %v, %v; want errors.Is(a.Err, protocol.ErrContextOverflow) && len(w.Asked()) == 5", a.Err, len(w.Asked()))
 	}
 }
 
@@ -168,7 +168,7 @@ func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
 	o.Key = ""
 	checkWhole(t, llmtest.Collect(t.Context(), New(o), hello))
 	if asked := w.Asked()[0]; strings.Contains(fmt.Sprint(asked.Header), "environment") || !strings.HasPrefix(asked.URL, "http://model.test/v1/messages") {
-		t.Error(asked.URL, asked.Header)
+		t.Errorf(`got %v, %v; want !strings.Contains(fmt.Sprint(asked.Header), "environment") && strings.HasPrefix(asked.URL, "http://model.test/v1/messages")`, asked.URL, asked.Header)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestUnfinishedArgumentsAreBad(t *testing.T) {
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\": \"l"}}`, ended("max_tokens"), stop)
 	a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: body}))), hello)
 	if len(a.Calls) != 1 || string(a.Calls[0].Arguments) != "{}" || a.BadArgs[0] != `{"command": "l` || a.Stop != llm.StopMaxTokens {
-		t.Errorf("%+v", a)
+		t.Errorf("got %+v; want len(a.Calls) == 1 && string(a.Calls[0].Arguments) == \"{}\" && a.BadArgs[0] == `{\"command\": \"l` && a.Stop == llm.StopMaxTokens", a)
 	}
 }
 
@@ -235,6 +235,6 @@ func TestModelsAreListedOverAllPages(t *testing.T) {
 		t.Errorf("%+v %v", list, err)
 	}
 	if _, err := Models(t.Context(), llm.Options{BaseURL: srv.URL, Key: "other"}); !errors.Is(err, protocol.ErrModel) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrModel)", err)
 	}
 }

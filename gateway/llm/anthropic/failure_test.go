@@ -53,7 +53,7 @@ func TestOverloadIsRetriedVisibly(t *testing.T) {
 			t.Errorf("%+v", a.Retries)
 		}
 		if took := time.Since(began); took < 7250*time.Millisecond+8*time.Second {
-			t.Error(took)
+			t.Errorf("got %v; want took >= 7250*time.Millisecond + 8*time.Second", took)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestReasonIsFoundInEveryKnownBody(t *testing.T) {
 		})
 	}
 	if got := Reason([]byte(strings.Repeat("é", 5000))); len(got) > 700 {
-		t.Error(len(got))
+		t.Errorf("got %v; want len(got) <= 700", len(got))
 	}
 }
 
@@ -70,19 +70,19 @@ func TestUnreachableSaysWhichServer(t *testing.T) {
 	err := Unreachable(t.Context(), "127.0.0.1:1234", refused)
 	var f *Failure
 	if !errors.As(err, &f) || f.Again || !strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234") {
-		t.Error(err)
+		t.Errorf(`got %v; want errors.As(err, &f) && !f.Again && strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234")`, err)
 	}
 	unknown := &url.Error{Op: "Post", URL: "https://api.example.org/v1/x", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "api.example.org", IsNotFound: true}}}
 	if err := Unreachable(t.Context(), "api.example.org", unknown); !errors.As(err, &f) || !f.Again || !strings.HasPrefix(err.Error(), "The address api.example.org was not found") {
-		t.Error(err)
+		t.Errorf(`got %v; want errors.As(err, &f) && f.Again && strings.HasPrefix(err.Error(), "The address api.example.org was not found")`, err)
 	}
 	if err := Unreachable(t.Context(), "127.0.0.1:1234", io.ErrUnexpectedEOF); !errors.As(err, &f) || !f.Again {
-		t.Error(err)
+		t.Errorf("got %v; want errors.As(err, &f) && f.Again", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Unreachable(ctx, "127.0.0.1:1234", refused); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, context.Canceled)", err)
 	}
 }
 
@@ -96,10 +96,10 @@ func TestRetryWaitsLongerEachTimeAndGivesUp(t *testing.T) {
 			return Classify(503, "")
 		})
 		if !errors.Is(err, protocol.ErrModel) || tries != 4 || len(told) != 3 {
-			t.Fatal(err, tries, told)
+			t.Fatalf("got %v, %v, %v; want errors.Is(err, protocol.ErrModel) && tries == 4 && len(told) == 3", err, tries, told)
 		}
 		if took := time.Since(start); took < 14*time.Second || took > 18*time.Second {
-			t.Error(took)
+			t.Errorf("got %v; want took >= 14 * time.Second && took <= 18 * time.Second", took)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
 			return f
 		})
 		if !errors.Is(err, protocol.ErrModelRateLimit) || tries != 2 || time.Since(start) != 59*time.Second {
-			t.Fatal(err, tries, time.Since(start))
+			t.Fatalf("got %v, %v, %v; want errors.Is(err, protocol.ErrModelRateLimit) && tries == 2 && time.Since(start) == 59 * time.Second", err, tries, time.Since(start))
 		}
 	})
 }
@@ -152,7 +152,7 @@ func TestRetryStopsAtOnceWhenCancelled(t *testing.T) {
 		start := time.Now()
 		time.AfterFunc(time.Second, cancel)
 		if err := Retry(ctx, func(llm.Event) bool { return true }, func() error { return Classify(503, "") }); !errors.Is(err, context.Canceled) || time.Since(start) != time.Second {
-			t.Fatal(err, time.Since(start))
+			t.Fatalf("got %v, %v; want errors.Is(err, context.Canceled) && time.Since(start) == time.Second", err, time.Since(start))
 		}
 	})
 }

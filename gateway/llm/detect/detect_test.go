@@ -107,7 +107,7 @@ func TestOtherServersAreNotTakenForModelServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(handler)
 			if found := Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")}); len(found) > 0 {
-				t.Errorf("%s: %+v", name, found)
+				t.Errorf("%s: got %+v; want len(found) <= 0", name, found)
 			}
 			s.Close()
 		})
@@ -122,7 +122,7 @@ func TestLlamaServerThatLoadsIsSaidToLoad(t *testing.T) {
 	}))
 	defer s.Close()
 	if got := one(t, strings.TrimPrefix(s.URL, "http://")); got.Provider != "llamacpp" || got.State != Loading {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v; want got.Provider == "llamacpp" && got.State == Loading`, got)
 	}
 }
 
@@ -133,12 +133,12 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 	} {
 		t.Run(address, func(t *testing.T) {
 			if got := loopback(address); got != want {
-				t.Errorf("%q: %v", address, got)
+				t.Errorf("%q: got %v, want %v", address, got, want)
 			}
 		})
 	}
 	if found := Scan(t.Context(), []string{"192.0.2.1:80", "example.com:80"}); len(found) > 0 {
-		t.Error(found)
+		t.Errorf("got %v; want len(found) <= 0", found)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestOllamaHostIsReadAsOllamaDoes(t *testing.T) {
 	}
 	t.Setenv("OLLAMA_HOST", "box:1")
 	if list := Addresses(); list[0] != "box:1" || len(list) != 8 {
-		t.Error(list)
+		t.Errorf(`got %v; want list[0] == "box:1" && len(list) == 8`, list)
 	}
 }
 
@@ -172,6 +172,6 @@ func TestSilentServerDoesNotHoldUpTheScan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if found := Scan(ctx, []string{f.address()}); len(found) > 0 {
-		t.Error(found)
+		t.Errorf("got %v; want len(found) <= 0", found)
 	}
 }

@@ -42,7 +42,7 @@ var tools = []llm.Tool{
 func checkWhole(t *testing.T, a llmtest.Answer) {
 	t.Helper()
 	if a.Err != nil || a.Thinking != "**Looking**\nI läok 🚢." || a.Text != "I will look." || a.Stop != llm.StopToolUse {
-		t.Fatalf("%+v", a)
+		t.Fatalf(`got %+v; want a.Err == nil && a.Thinking == "**Looking**\nI läok 🚢." && a.Text == "I will look." && a.Stop == llm.StopToolUse`, a)
 	}
 	if len(a.Calls) != 2 || a.Calls[0].ID == "" || string(a.Calls[0].Arguments) != `{"command":"ls -la"}` || a.Calls[1].ID != "own1" || a.Calls[1].Name != "2nd__Glob" || string(a.Calls[1].Arguments) != "{}" {
 		t.Fatalf("calls %+v", a.Calls)
@@ -98,7 +98,7 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 	}
 	second := llmtest.Collect(t.Context(), m, req)
 	if second.Err != nil || second.Text != "Done." || second.Stop != llm.StopEnd {
-		t.Fatalf("%+v", second)
+		t.Fatalf(`got %+v; want second.Err == nil && second.Text == "Done." && second.Stop == llm.StopEnd`, second)
 	}
 	same(t, w.Asked()[1].Body, `{"contents":[
 		{"parts":[{"text":"hello"}],"role":"user"},
@@ -108,7 +108,7 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 		"systemInstruction":{"parts":[{"text":"Be brief."}],"role":"user"},
 		"tools":[{"functionDeclarations":[{"description":"Runs.","name":"laptop__Bash","parametersJsonSchema":{"properties":{"command":{"type":"string"}},"required":["command"],"type":"object"}},{"name":"_2nd__Glob"}]}]}`)
 	if u := w.Asked()[1].URL; u != "http://model.test/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse" {
-		t.Error(u)
+		t.Errorf("got %v, want %q", u, "http://model.test/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse")
 	}
 
 	req.Messages = []protocol.Message{user("hello"), {Role: protocol.RoleAssistant, Content: second.Content}, user("more")}
@@ -128,7 +128,7 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 	}
 	llmtest.Collect(t.Context(), m, req)
 	if sent := w.Asked()[3].Body; strings.Count(sent, "skip/thought/signature/validator") != 1 || strings.Contains(sent, "EqQB") {
-		t.Error(sent)
+		t.Errorf(`got %v; want strings.Count(sent, "skip/thought/signature/validator") == 1 && !strings.Contains(sent, "EqQB")`, sent)
 	}
 }
 
@@ -175,7 +175,7 @@ func TestThinkingIsAskedForAsTheModelWantsIt(t *testing.T) {
 	req.Thinking = "minimal"
 	checkWhole(t, llmtest.Collect(t.Context(), New(options(w)), req))
 	if sent := w.Asked()[1].Body; strings.Contains(sent, "thinkingLevel") {
-		t.Error(sent)
+		t.Errorf(`got %v; want !strings.Contains(sent, "thinkingLevel")`, sent)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestImagesComeOut(t *testing.T) {
 	req.Messages = []protocol.Message{user("draw"), {Role: protocol.RoleAssistant, Content: a.Content}, user("bluer")}
 	llmtest.Collect(t.Context(), m, req)
 	if sent := w.Asked()[1].Body; !strings.Contains(sent, `"thoughtSignature":"c2ln"`) || !strings.Contains(sent, `"data":"aGk="`) {
-		t.Error(sent)
+		t.Errorf("got %v; want strings.Contains(sent, `\"thoughtSignature\":\"c2ln\"`) && strings.Contains(sent, `\"data\":\"aGk=\"`)", sent)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestQuotaOfAMinuteIsWaitedFor(t *testing.T) {
 		a := llmtest.Collect(t.Context(), New(options(w)), hello)
 		checkWhole(t, a)
 		if len(a.Retries) != 3 || a.Retries[0].After != 34*time.Second || a.Retries[1].Reason != "the provider has a problem (503)" {
-			t.Errorf("%+v", a.Retries)
+			t.Errorf(`got %+v; want len(a.Retries) == 3 && a.Retries[0].After == 34 * time.Second && a.Retries[1].Reason == "the provider has a problem (503)"`, a.Retries)
 		}
 	})
 }
@@ -245,7 +245,7 @@ func TestBlockedAnswersSayWhy(t *testing.T) {
 	} {
 		a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: events(tc.body)}))), hello)
 		if a.Err != nil || a.Stop != tc.stop || !strings.Contains(a.StopText, tc.text) {
-			t.Errorf("%s: %+v", tc.body, a)
+			t.Errorf("%s: got %+v; want a.Err == nil && a.Stop == tc.stop && strings.Contains(a.StopText, tc.text)", tc.body, a)
 		}
 	}
 }
@@ -269,6 +269,6 @@ func TestModelsAreListedOverAllPages(t *testing.T) {
 		t.Errorf("%+v %v", list, err)
 	}
 	if _, err := Models(t.Context(), llm.Options{BaseURL: srv.URL, Key: "other"}); !errors.Is(err, protocol.ErrModel) {
-		t.Error(err)
+		t.Errorf("got %v; want errors.Is(err, protocol.ErrModel)", err)
 	}
 }

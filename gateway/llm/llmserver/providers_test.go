@@ -126,7 +126,7 @@ func TestRealServerThatDiesIsAnErrorAtOnce(t *testing.T) {
 			}
 		}
 		if !errors.Is(last, protocol.ErrModel) || !strings.Contains(last.Error(), "was interrupted") {
-			t.Errorf("%s: %v", name, last)
+			t.Errorf(`%s: got %v; want errors.Is(last, protocol.ErrModel) && strings.Contains(last.Error(), "was interrupted")`, name, last)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestRealServerSaysWhenTheChatIsTooLong(t *testing.T) {
 	for name, open := range wires {
 		got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Model: Model}), llm.Request{Messages: []protocol.Message{user(strings.Repeat("long ", 2000))}})
 		if !errors.Is(got.Err, protocol.ErrContextOverflow) {
-			t.Errorf("%s: %v", name, got.Err)
+			t.Errorf("%s: got %v; want errors.Is(got.Err, protocol.ErrContextOverflow)", name, got.Err)
 		}
 	}
 }
@@ -179,11 +179,11 @@ func TestRealServerIsFoundInAllItsStates(t *testing.T) {
 	s := Start(t, WithContext(8192))
 	got := detectedServer(t, s)
 	if got.Provider != "llamacpp" || got.State != detect.Ready || len(got.Models) != 1 || got.Models[0].ContextWindow != 8192 || !got.Models[0].Tools {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v; want got.Provider == "llamacpp" && got.State == detect.Ready && len(got.Models) == 1 && got.Models[0].ContextWindow == 8192 && got.Models[0].Tools`, got)
 	}
 	s = Start(t, WithKey("secret"))
 	if got := detectedServer(t, s); got.Provider != "llamacpp" || got.State != detect.NeedsKey {
-		t.Errorf("%+v", got)
+		t.Errorf(`got %+v; want got.Provider == "llamacpp" && got.State == detect.NeedsKey`, got)
 	}
 }
 

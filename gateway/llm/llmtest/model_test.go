@@ -31,20 +31,20 @@ func TestScriptPlaysAStepForEachRequest(t *testing.T) {
 		}
 	}
 	if text != "I will look." || thought != "Hm ok" || args != `{"command":"ls"}nonsense` || stop != llm.StopToolUse {
-		t.Error(text, thought, args, stop)
+		t.Errorf("got %v, %v, %v, %v; want text == \"I will look.\" && thought == \"Hm ok\" && args == `{\"command\":\"ls\"}nonsense` && stop == llm.StopToolUse", text, thought, args, stop)
 	}
 	if len(calls) != 2 || calls[0].Block.ID != "call_1" || calls[1].Index != 1 || calls[1].BadArgs != "nonsense" || calls[1].Block.Arguments != nil {
-		t.Errorf("%+v", calls)
+		t.Errorf(`got %+v; want len(calls) == 2 && calls[0].Block.ID == "call_1" && calls[1].Index == 1 && calls[1].BadArgs == "nonsense" && calls[1].Block.Arguments == nil`, calls)
 	}
 	for range m.Stream(t.Context(), llm.Request{}) {
 	}
 	for _, err := range m.Stream(t.Context(), llm.Request{}) {
 		if !errors.Is(err, protocol.ErrModel) {
-			t.Error(err)
+			t.Errorf("got %v; want errors.Is(err, protocol.ErrModel)", err)
 		}
 	}
 	if got := m.Requests(); len(got) != 3 || got[0].System != "s" || m.Left() != 0 {
-		t.Error(len(got), m.Left())
+		t.Errorf(`got %v, %v; want len(got) == 3 && got[0].System == "s" && m.Left() == 0`, len(got), m.Left())
 	}
 }
 
@@ -59,6 +59,6 @@ func TestScriptEndsWithTheRequest(t *testing.T) {
 		cancel()
 	}
 	if got != "one" || !errors.Is(last, context.Canceled) {
-		t.Error(got, last)
+		t.Errorf(`got %v, %v; want got == "one" && errors.Is(last, context.Canceled)`, got, last)
 	}
 }

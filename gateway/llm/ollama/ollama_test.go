@@ -104,7 +104,7 @@ func TestLevelsOfThinkingAreTranslated(t *testing.T) {
 		{"gpt-oss:20b", "xhigh", "high"},
 	} {
 		if got := newModel(llm.Options{Model: tc.model}).think(tc.level); got != tc.want {
-			t.Errorf("%s %q: %v", tc.model, tc.level, got)
+			t.Errorf("%s %q: got %v, want %v", tc.model, tc.level, got, tc.want)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 	req.Thinking = "high"
 	for range 2 {
 		if got := llmtest.Collect(t.Context(), m, req); got.Err != nil || got.Text != "a" {
-			t.Fatal(got.Err)
+			t.Fatalf(`got %v; want got.Err == nil && got.Text == "a"`, got.Err)
 		}
 	}
 	if asked != 1 {

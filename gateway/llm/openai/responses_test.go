@@ -76,7 +76,7 @@ func TestResponsesEndInSeveralWays(t *testing.T) {
 				t.Fatalf("stop %q: %v", got.Stop, got.Err)
 			}
 			if tc.err != nil && !strings.Contains(got.Err.Error(), tc.says) {
-				t.Error(got.Err)
+				t.Errorf("got %v; want (tc.err == nil || strings.Contains(got.Err.Error(), tc.says))", got.Err)
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func TestResponsesLeavesOutWhatTheModelRefuses(t *testing.T) {
 	req.Thinking = "high"
 	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), req)
 	if got.Err != nil || got.Text != "a" || s.bodies[2]["include"] != nil || s.bodies[2]["reasoning"] != nil {
-		t.Fatal(got.Err, s.bodies)
+		t.Fatalf(`got %v, %v; want got.Err == nil && got.Text == "a" && s.bodies[2]["include"] == nil && s.bodies[2]["reasoning"] == nil`, got.Err, s.bodies)
 	}
 }
 
@@ -99,6 +99,6 @@ func TestResponsesMakesAnImage(t *testing.T) {
 	s := newServe(t, events(responseStream(`{"type":"response.output_item.done","item":{"type":"image_generation_call","result":"QUJD","output_format":"webp"}}`, `{"type":"response.completed","response":{}}`)))
 	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), hi())
 	if len(got.Images) != 1 || got.Images[0].MimeType != "image/webp" {
-		t.Fatalf("%+v", got)
+		t.Fatalf(`got %+v; want len(got.Images) == 1 && got.Images[0].MimeType == "image/webp"`, got)
 	}
 }

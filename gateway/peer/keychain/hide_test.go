@@ -15,17 +15,17 @@ func TestErrorsDoNotRepeatASecret(t *testing.T) {
 		got := Hide(err, key)
 		e, ok := errors.AsType[*protocol.Error](got)
 		if !errors.Is(got, protocol.ErrModelAuth) || !ok || len(e.Details) > 0 {
-			t.Errorf("%v", got)
+			t.Errorf("got %v; want errors.Is(got, protocol.ErrModelAuth) && ok && len(e.Details) <= 0", got)
 		}
 		if text := got.Error(); text != "Incorrect key: ***." && text != "ask: Incorrect key: ***." {
-			t.Error(text)
+			t.Errorf(`got %v; want (text == "Incorrect key: ***." || text == "ask: Incorrect key: ***.")`, text)
 		}
 	}
 	if got := Hide(errors.New("GET ?key="+key), key); got.Error() != "GET ?key=***" {
-		t.Error(got)
+		t.Errorf(`got %v; want got.Error() == "GET ?key=***"`, got)
 	}
 	if got := Hide(refused, "another-secret"); got != error(refused) {
-		t.Error(got)
+		t.Errorf("got %v, want %v", got, error(refused))
 	}
 	if got := Hide(refused, "key"); got != error(refused) {
 		t.Error("a word was taken for a secret", got)

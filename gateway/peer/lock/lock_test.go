@@ -66,7 +66,7 @@ func TestLockNamesItsHolder(t *testing.T) {
 	l.Release()
 	cmd, output := process(t, name)
 	if output != "acquired" {
-		t.Fatal(output)
+		t.Fatalf("got %v, want %q", output, "acquired")
 	}
 	if _, err := Acquire(name, "the test"); !errors.As(err, &held) || held.Holder != "the child" {
 		t.Errorf("while the other one holds it: %v", err)

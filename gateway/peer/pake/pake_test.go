@@ -119,11 +119,11 @@ func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
 			}
 			r := talk(taker, pin, s, c, nil)
 			if r.takes != nil || r.gives != nil {
-				t.Errorf("%s: %v, %v", name, r.takes, r.gives)
+				t.Errorf("%s: got %v, %v; want r.takes == nil && r.gives == nil", name, r.takes, r.gives)
 				return
 			}
 			if len(r.words) != 4 || !slices.Equal(r.words, r.shown) || r.done.Token != "fd_x" || r.done.Gateway.Pin != pin {
-				t.Errorf("%s: %+v", name, r)
+				t.Errorf(`%s: got %+v; want len(r.words) == 4 && slices.Equal(r.words, r.shown) && r.done.Token == "fd_x" && r.done.Gateway.Pin == pin`, name, r)
 			}
 		})
 	}
@@ -136,10 +136,10 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 		wrong.Words[2] = "acorn"
 	}
 	if r := talk(Device{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.gives, ErrWrongSecret) || r.takes == nil || r.done.Token != "" {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want errors.Is(r.gives, ErrWrongSecret) && r.takes != nil && r.done.Token == ""`, r)
 	}
 	if r := talk(Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.gives, ErrWrongSecret) || r.done.Token != "" {
-		t.Errorf("%+v", r)
+		t.Errorf(`got %+v; want errors.Is(r.gives, ErrWrongSecret) && r.done.Token == ""`, r)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 	}
 	guess := Code{3, []string{"acorn", "acorn", "acorn"}}
 	if r := talk(Device{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.takes, ErrWrongSecret) {
-		t.Errorf("%+v", r)
+		t.Errorf("got %+v; want errors.Is(r.takes, ErrWrongSecret)", r)
 	}
 	early := func(m *Message) { // or sends a token at once
 		if m.Challenge == nil && m.Hello == nil && m.Proof == nil {

@@ -97,7 +97,7 @@ func TestAFileThatIsRemovedWhileTheOthersAreSentFailsAlone(t *testing.T) {
 		return false
 	})
 	if sendErr != nil || err != nil || res.New != 59 || res.Failed != 1 || len(res.Problems) != 1 || res.Problems[0].Path != "tree/000/00059" {
-		t.Fatalf("%+v, %v, %v", res, sendErr, err)
+		t.Fatalf(`got %+v, %v, %v; want sendErr == nil && err == nil && res.New == 59 && res.Failed == 1 && len(res.Problems) == 1 && res.Problems[0].Path == "tree/000/00059"`, res, sendErr, err)
 	}
 	if n := equal(t, dir, filepath.Join(to, "tree")); n != 59 {
 		t.Errorf("%d files arrived", n)
@@ -111,13 +111,13 @@ func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool {
 		if n == behind {
 			if err := os.Rename(filepath.Join(to, "tree"), filepath.Join(t.TempDir(), "elsewhere")); err != nil && os.PathSeparator == '/' {
-				t.Error(err)
+				t.Errorf("got %v; want (err == nil || os.PathSeparator != '/')", err)
 			}
 		}
 		return false
 	})
 	if sendErr != nil || err != nil {
-		t.Fatal(sendErr, err)
+		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
 	}
 	if n := equal(t, dir, to); res.New+res.Failed != 60 || n > res.New {
 		t.Errorf("%d are there of %+v", n, res)
@@ -150,7 +150,7 @@ func TestAFileThatChangesDuringATransferArrivesWholeOrNotAtAll(t *testing.T) {
 			})
 			now, readErr := os.ReadFile(name)
 			if sendErr != nil || err != nil || readErr != nil || res.New != 1 {
-				t.Fatalf("%s: %+v, %v %v %v", what, res, sendErr, err, readErr)
+				t.Fatalf("%s: got %+v, %v %v %v; want sendErr == nil && err == nil && readErr == nil && res.New == 1", what, res, sendErr, err, readErr)
 			}
 			if got, err := os.ReadFile(filepath.Join(to, "f")); err != nil || !bytes.Equal(got, now) {
 				t.Errorf("%s: a mixture of both arrived, %v", what, err)
@@ -171,14 +171,14 @@ func TestAClockThatJumpsCostsNothing(t *testing.T) {
 		}
 		item := Item{Root: open(t, dir), At: "f", Name: "f"}
 		if _, _, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
-			t.Fatal(err)
+			t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 		}
 		part, err := filepath.Glob(filepath.Join(to, "*"+partSuffix))
 		if len(part) == 0 {
 			part, err = filepath.Glob(filepath.Join(to, ".*"+partSuffix))
 		}
 		if err != nil || len(part) != 1 {
-			t.Fatal(part, err)
+			t.Fatalf("got %v, %v; want err == nil && len(part) == 1", part, err)
 		}
 		if err := errors.Join(os.Chtimes(part[0], at, at), os.Chtimes(name, at, at)); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestManySmallFilesArrive(t *testing.T) {
 	began := time.Now()
 	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.New != n || res.Failed != 0 {
-		t.Fatalf("%+v, %v, %v", res, sendErr, err)
+		t.Fatalf("got %+v, %v, %v; want sendErr == nil && err == nil && res.New == n && res.Failed == 0", res, sendErr, err)
 	}
 	took := time.Since(began)
 	var mem runtime.MemStats

@@ -39,7 +39,7 @@ func TestASourceFolderThatIsMovedOrRemovedSendsNothingWrong(t *testing.T) {
 			})
 			os.RemoveAll(dir + "-elsewhere")
 			if sendErr != nil || err != nil || res.New+res.Failed != 60 {
-				t.Fatalf("%s: %+v, %v, %v", what, res, sendErr, err)
+				t.Fatalf("%s: got %+v, %v, %v; want sendErr == nil && err == nil && res.New + res.Failed == 60", what, res, sendErr, err)
 			}
 			for name, sum := range sums(t, filepath.Join(to, "tree")) {
 				if sum != want[name] && !(what == "another in its place" && strings.HasSuffix(name, "00059")) {
@@ -47,7 +47,7 @@ func TestASourceFolderThatIsMovedOrRemovedSendsNothingWrong(t *testing.T) {
 				}
 			}
 			if what == "renamed" && res.Failed != 0 {
-				t.Errorf("%s: %+v", what, res)
+				t.Errorf(`%s: got %+v; want (what != "renamed" || res.Failed == 0)`, what, res)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 		}
 	}
 	if _, err := x.attempt(0); !errors.Is(err, errCut) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
 	if got := x.part(); got != size {
 		t.Fatalf("%d bytes are there", got)

@@ -107,7 +107,7 @@ func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, wh
 	res, err := attempt(refusing(t, errno, calls...))
 	full := errno != syscall.EIO
 	if full && !errors.Is(err, errno) || !full && err == nil && res.Failed == 0 {
-		t.Fatalf("%s: %+v, %v", what, res, err)
+		t.Fatalf("%s: got %+v, %v; want (!full || errors.Is(err, errno)) && ((full || err != nil) || res.Failed != 0)", what, res, err)
 	}
 	if !full && err == nil && !strings.Contains(res.Problems[0].Text, "input/output error") {
 		t.Errorf("%s: the person is told %q", what, res.Problems[0].Text)

@@ -108,7 +108,7 @@ func TestNamesThatDifferInCaseAreTwoFilesOnLinux(t *testing.T) {
 		plant(filepath.Join(to, "tree"), "old ")
 		res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
 		if sendErr != nil || err != nil || res.Failed != 0 {
-			t.Fatalf("%s: %+v, %v %v", conflict, res, sendErr, err)
+			t.Fatalf("%s: got %+v, %v %v; want sendErr == nil && err == nil && res.Failed == 0", conflict, res, sendErr, err)
 		}
 		got := 0
 		for _, line := range describe(t, filepath.Join(to, "tree")) {
@@ -134,7 +134,7 @@ func TestNumberedNamesKeepTheirEndings(t *testing.T) {
 	for name, want := range map[string]string{"a.txt": "a (2).txt", "a": "a (2)", "a.tar.gz": "a (2).tar.gz", ".bashrc": ".bashrc (2)", "a.b c d e f g h i j k l m n": "a.b c d e f g h i j k l m n (2)"} {
 		t.Run(name, func(t *testing.T) {
 			if got := NumberedName(name, 2); got != want {
-				t.Errorf("%s: %s", name, got)
+				t.Errorf("%s: got %s, want %v", name, got, want)
 			}
 		})
 	}

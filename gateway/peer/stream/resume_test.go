@@ -127,7 +127,7 @@ func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errCut) || attempts > 20 {
-			t.Fatal(attempts, err)
+			t.Fatalf("got %v, %v; want errors.Is(err, errCut) && attempts <= 20", attempts, err)
 		}
 		now := x.part()
 		if now < had+each {
@@ -153,11 +153,11 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 			}
 		}
 		if res, err := x.attempt(0); err != nil || res.New != 1 || res.Top != name {
-			t.Fatal(res, err)
+			t.Fatalf("got %v, %v; want err == nil && res.New == 1 && res.Top == name", res, err)
 		}
 		res, err := x.attempt(0)
 		if err != nil || res.Skipped != 1 || res.New != 0 || res.Files != 1 || res.Top != name {
-			t.Fatalf("%+v, %v", res, err)
+			t.Fatalf("got %+v, %v; want err == nil && res.Skipped == 1 && res.New == 0 && res.Files == 1 && res.Top == name", res, err)
 		}
 		if x.s.rehashed != 0 || x.r.rehashed != 0 || x.sent > 1<<10 {
 			t.Errorf("taken %v: the source hashed %d bytes again, the destination %d; %d were sent", taken, x.s.rehashed, x.r.rehashed, x.sent)
@@ -173,7 +173,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	x := newResumer(t)
 	long(t, filepath.Join(x.from, "f"), 60<<20)
 	if _, err := x.attempt(40 << 20); !errors.Is(err, errCut) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
 	killed(x)
 	part := x.part()
@@ -191,7 +191,7 @@ func TestResumeDetectsAChangedPart(t *testing.T) {
 	x := newResumer(t)
 	long(t, filepath.Join(x.from, "f"), 24<<20)
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
 	x.frame = func(n int) {
 		if n != 2 { // the first frame announces the file
@@ -207,11 +207,11 @@ func TestResumeDetectsAChangedPart(t *testing.T) {
 		}
 	}
 	if res, err := x.attempt(0); err != nil || res.Failed != 1 || res.New != 0 || !strings.Contains(res.Problems[0].Text, "was changed") {
-		t.Fatalf("%+v, %v", res, err)
+		t.Fatalf(`got %+v, %v; want err == nil && res.Failed == 1 && res.New == 0 && strings.Contains(res.Problems[0].Text, "was changed")`, res, err)
 	}
 	x.frame = nil
 	if res, err := x.attempt(0); err != nil || res.New != 1 {
-		t.Fatalf("%+v, %v", res, err)
+		t.Fatalf("got %+v, %v; want err == nil && res.New == 1", res, err)
 	}
 	x.same("f")
 }
@@ -269,7 +269,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		},
 		"the part is written to after it was gone on with": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
-				t.Fatal(err)
+				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 			}
 			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
@@ -279,7 +279,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		},
 		"the part is written to after it was gone on with by one that was killed": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
-				t.Fatal(err)
+				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 			}
 			killed(x)
 			change(t, filepath.Join(x.to, partName("t1", "f")))
@@ -310,11 +310,11 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 			x := newResumer(t)
 			long(t, filepath.Join(x.from, "f"), size)
 			if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
-				t.Fatal(err)
+				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 			}
 			f(t, x)
 			if res, err := x.attempt(0); err != nil || res.New != 1 || res.Failed != 0 {
-				t.Fatalf("%+v, %v", res, err)
+				t.Fatalf("got %+v, %v; want err == nil && res.New == 1 && res.Failed == 0", res, err)
 			}
 			x.same("f")
 		})
@@ -331,7 +331,7 @@ func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
 	if _, err := x.attempt(0); err != nil || x.r.rehashed > checkpointEvery || x.sent > 28<<20 {
 		t.Errorf("%v: %d bytes were hashed again, %d sent", err, x.r.rehashed, x.sent)
@@ -361,7 +361,7 @@ func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errCut) || frames > 30 {
-			t.Fatal(frames, err)
+			t.Fatalf("got %v, %v; want errors.Is(err, errCut) && frames <= 30", frames, err)
 		}
 	}
 	x.same("f")

@@ -144,13 +144,13 @@ func TestAFolderArrivesAsItWas(t *testing.T) {
 	to := t.TempDir()
 	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil {
-		t.Fatal(sendErr, err)
+		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
 	}
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if res.Files != 7 || res.New != 7 || res.Failed != 0 || res.Top != "tree" || len(res.Problems) != 0 {
-		t.Errorf("%+v", res)
+		t.Errorf(`got %+v; want res.Files == 7 && res.New == 7 && res.Failed == 0 && res.Top == "tree" && len(res.Problems) == 0`, res)
 	}
 	// Again: everything exists already.
 	res, sendErr, err = both(t, []Item{item}, open(t, to), nil, nil)
@@ -172,7 +172,7 @@ func TestACutTransferGoesOnWhereItWas(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errCut) || at > 100 {
-			t.Fatal(at, frames, sendErr, err)
+			t.Fatalf("got %v, %v, %v, %v; want errors.Is(err, errCut) && at <= 100", at, frames, sendErr, err)
 		}
 	}
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
@@ -189,12 +189,12 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 	}
 	item := Item{Root: open(t, dir), At: "f", Name: "f"}
 	if _, _, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
-		t.Fatal(err)
+		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
 	second := 0
 	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { second = n; return false })
 	if sendErr != nil || err != nil || res.New != 1 {
-		t.Fatal(res, sendErr, err)
+		t.Fatalf("got %v, %v, %v; want sendErr == nil && err == nil && res.New == 1", res, sendErr, err)
 	}
 	if second > 20 {
 		t.Errorf("%d frames after the cut", second)
@@ -209,7 +209,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil); sendErr != nil || err != nil {
-		t.Fatal(sendErr, err)
+		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
 		t.Error("a damaged part was continued")
