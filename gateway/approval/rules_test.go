@@ -349,7 +349,7 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 		names = append(names, string(c.Call.CallID))
 		// The rule allows what its preview lists.
 		if c.Was != "ask" || c.Now != "allow" {
-			t.Errorf("%+v", c)
+			t.Errorf(`got %+v; want c.Was == "ask" && c.Now == "allow"`, c)
 		}
 	}
 	if err != nil || res.Looked != 4 || strings.Join(names, ",") != "make test,make install" {

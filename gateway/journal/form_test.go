@@ -20,10 +20,10 @@ func TestJournalKeepsHashesInsteadOfContents(t *testing.T) {
 	}
 	want := `"content":{"bytes":11,"sha256":"486a2d2abec341f9a9513329e29ea386e98b2a280d38d12a0b4a53c92ad8b26b"}` // of "secret text"
 	if !strings.Contains(string(raw), want) || !strings.Contains(string(raw), "a.txt") {
-		t.Errorf("%s", raw)
+		t.Errorf(`got %s; want strings.Contains(string(raw), %v) && strings.Contains(string(raw), "a.txt")`, raw, want)
 	}
 	if c := storedForm(store.Call{Info: protocol.CallInfo{Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"echo content"}`)}}); !strings.Contains(string(c.Info.Args), "echo content") {
-		t.Errorf("%s", c.Info.Args)
+		t.Errorf(`got %s; want one that contains "echo content"`, c.Info.Args)
 	}
 }
 
@@ -41,7 +41,7 @@ func TestJournalKeepsNoContentsOfWhatToolsOfGSVWrite(t *testing.T) {
 	}
 	args := `{"to":"ann","content":"good morning"}`
 	if c := storedForm(store.Call{Info: protocol.CallInfo{Tool: "Mail", Effect: protocol.EffectUnknown, Args: json.RawMessage(args)}}); string(c.Info.Args) != args {
-		t.Errorf("%s", c.Info.Args)
+		t.Errorf("got %s, want %s", c.Info.Args, args)
 	}
 }
 

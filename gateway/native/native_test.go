@@ -142,7 +142,7 @@ func TestPreviewShowsWhatAChangeWouldDo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p, ok, err := k.own(c.name).Preview(t.Context(), tool.Call{}, json.RawMessage(c.args))
 			if err != nil || !ok || !strings.Contains(p.Diff, c.diff) || !strings.Contains(p.Problem, c.problem) || c.problem == "" && p.Problem != "" || p.Outside {
-				t.Errorf("%s %s: %+v %v %v", c.name, c.args, p, ok, err)
+				t.Errorf(`%s %s: got %+v %v %v; want err == nil && ok && strings.Contains(p.Diff, %v) && strings.Contains(p.Problem, %v) && (%v != "" || p.Problem == "") && !p.Outside`, c.name, c.args, p, ok, err, c.diff, c.problem, c.problem)
 			}
 		})
 	}

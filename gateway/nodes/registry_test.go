@@ -118,7 +118,7 @@ func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
 		{protocol.NodesUpdateParams{NodeID: "n", Name: ptr(strings.Repeat("é", 61))}, protocol.ErrBadRequest},
 	} {
 		if _, err := h.Update(t.Context(), c.p); !errors.Is(err, c.want) {
-			t.Errorf("%+v: %v", c.p, err)
+			t.Errorf("%+v: got %v; want errors.Is(err, %v)", c.p, err, c.want)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
 	} {
 		_, problems, err := Parse([]byte(file))
 		if err != nil || len(problems) != 1 || problems[0].Reason != want {
-			t.Errorf("%s: %v, %v", file, problems, err)
+			t.Errorf("%s: got %v, %v; want err == nil && len(problems) == 1 && problems[0].Reason == %v", file, problems, err, want)
 		}
 	}
 }

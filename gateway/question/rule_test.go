@@ -36,7 +36,7 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	}
 	list := g.rules.(*approval.Rules).List().Rules
 	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {
-		t.Errorf("%+v", list)
+		t.Errorf("got %+v; want len(list) == 1 && strings.HasSuffix(list[0].Words, %v)", list, want)
 	}
 	var p policy.Rule
 	if json.Unmarshal(list[0].Policy, &p) != nil || !p.Expires.Equal(until.Truncate(time.Second)) {

@@ -172,7 +172,7 @@ func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
 		}
 	}
 	if !slices.Equal(c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"}) {
-		t.Error(c.set)
+		t.Errorf(`got %v; want slices.Equal(c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"})`, c.set)
 	}
 	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "b.c", Enabled: true}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)

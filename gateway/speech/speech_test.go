@@ -55,7 +55,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		t.Run(c.body, func(t *testing.T) {
 			_, err := parseResponse(c.status, []byte(c.body))
 			if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("%d: %v", c.status, err)
+				t.Errorf("%d: got %v; want errors.Is(err, %v) && strings.Contains(err.Error(), %v)", c.status, err, c.is, c.says)
 			}
 		})
 	}

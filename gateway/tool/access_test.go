@@ -101,7 +101,7 @@ func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
 	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
 	want, err := protocol.CallHash(protocol.AskCall, "tower", "Read", inv.Args, &p, inv.Policy)
 	if err != nil || inv.Approved != want {
-		t.Errorf("%+v, %v", inv, err)
+		t.Errorf("got %+v, %v; want err == nil && inv.Approved == %v", inv, err, want)
 	}
 	g.must(tool.Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
 	if inv := g.told(); inv.Approved != "" {

@@ -21,7 +21,7 @@ func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
 		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && res.IsError && strings.Contains(res.Content.Text(), "not on this machine")`, res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
-		t.Errorf("%+v", row)
+		t.Errorf("got %+v; want row.Info.State == protocol.CallDenied && len(g.tower.Calls()) == 0", row)
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if want := "the question was denied: not on this machine"; err != nil || len(lines) != 1 || lines[0].Why != want {
@@ -208,7 +208,7 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			}
 			for _, inv := range g.tower.Calls() {
 				if string(inv.Args) != c.args || inv.Approved == "" || inv.Approved == q.Hash {
-					t.Errorf("%+v", inv)
+					t.Errorf(`got %+v; want string(inv.Args) == %v && inv.Approved != "" && inv.Approved != q.Hash`, inv, c.args)
 				}
 			}
 		})

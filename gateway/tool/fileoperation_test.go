@@ -34,7 +34,7 @@ func TestAFileOperationIsDoneAtOnceAndInTheJournal(t *testing.T) {
 	}
 	g.noQuestions()
 	if row := g.row(res.Info.CallID); row.Info.Tool != protocol.ActTrash || !row.Info.Direct || !strings.Contains(string(row.Info.Args), "notes.txt") {
-		t.Errorf("%+v", row)
+		t.Errorf(`got %+v; want row.Info.Tool == protocol.ActTrash && row.Info.Direct && strings.Contains(string(row.Info.Args), "notes.txt")`, row)
 	}
 	if calls := g.tower.Calls(); len(calls) != 1 || calls[0].Tool != protocol.ActTrash {
 		t.Errorf("got %+v; want len(calls) == 1 && calls[0].Tool == protocol.ActTrash", calls)

@@ -68,7 +68,7 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 		t.Errorf(`got %+v; want e.err == nil && e.Info.State == protocol.CallDone && strings.Contains(e.Content.Text(), "all of it") && len(g.tower.Calls()) == 0`, e)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallDone || row.Info.ExitCode == nil || row.IdempotencyKey == "" {
-		t.Errorf("%+v", row)
+		t.Errorf(`got %+v; want row.Info.State == protocol.CallDone && row.Info.ExitCode != nil && row.IdempotencyKey != ""`, row)
 	}
 }
 
@@ -91,7 +91,7 @@ func TestQuittingLeavesACallToTheNextStart(t *testing.T) {
 		t.Errorf("got %+v; want errors.Is(e.err, tool.ErrSuspended)", e)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallRunning {
-		t.Errorf("%+v", row.Info)
+		t.Errorf("got %+v; want row.Info.State == protocol.CallRunning", row.Info)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 				t.Errorf("%s: %+v, %v", c.name, res, err)
 			}
 			if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
-				t.Errorf("%s: %+v", c.name, row)
+				t.Errorf("%s: got %+v; want row.Info.State == %v && row.Info.EndedAt != 0", c.name, row, c.state)
 			}
 			lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 			if err != nil || len(lines) != 2 || lines[0].State != c.state || !strings.Contains(lines[0].Why, "was unknown") {
@@ -158,6 +158,6 @@ func TestASilentMachineLeavesATimedOutCallUnknown(t *testing.T) {
 		t.Errorf("got the fault %+v, want a time-out that must not be tried again", f)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallUnknown {
-		t.Errorf("%+v", row.Info)
+		t.Errorf("got %+v; want row.Info.State == protocol.CallUnknown", row.Info)
 	}
 }

@@ -43,7 +43,7 @@ func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
 	within(t, began)
 	g.report("a", "tick 1\n")
 	if row := g.row("a"); row.Info.State != protocol.CallRunning || row.Info.Tail != "tick 1\n" || row.InputSHA256 == "" {
-		t.Errorf("%+v", row)
+		t.Errorf(`got %+v; want row.Info.State == protocol.CallRunning && row.Info.Tail == "tick 1\n" && row.InputSHA256 != ""`, row)
 	}
 	g.again(&tooltest.Machine{})
 	cancel()
@@ -52,7 +52,7 @@ func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
 		t.Errorf(`got %+v; want res.Info.State == protocol.CallUnknown && strings.HasSuffix(res.Content.Text(), "tick 1\n")`, res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallUnknown || row.Info.Tail != "tick 1\n" {
-		t.Errorf("%+v", row)
+		t.Errorf(`got %+v; want row.Info.State == protocol.CallUnknown && row.Info.Tail == "tick 1\n"`, row)
 	}
 }
 

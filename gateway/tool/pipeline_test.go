@@ -337,7 +337,7 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := g.Run(t.Context(), tool.Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got %v; want err != nil && (%v == nil || errors.Is(err, %v))", name, err, c.want, c.want)
 			}
 		})
 	}

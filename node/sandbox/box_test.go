@@ -51,7 +51,7 @@ func TestProbeThatCannotEndEnforcesNothing(t *testing.T) {
 	defer box.Close()
 	r := box.Report()
 	if c := r.Check(sandbox.CheckWriteOutside); r.Summary != sandbox.None || c.Enforced || c.Why == "" {
-		t.Errorf("%s %+v", r.Summary, c)
+		t.Errorf(`got %s %+v; want r.Summary == sandbox.None && !c.Enforced && c.Why != ""`, r.Summary, c)
 	}
 }
 

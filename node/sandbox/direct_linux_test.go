@@ -36,7 +36,7 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 		t.Errorf("got %d ended processes, want at least 2", got)
 	}
 	if c := k.box.Report().Check(sandbox.CheckOrphans); c.Enforced {
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v, want it not enforced", c)
 	}
 	if _, e := k.run(k.spec("echo x >" + filepath.Join(k.outside, "new"))); e.Code != 0 {
 		t.Error("something contains commands after all, against the report")

@@ -75,7 +75,7 @@ func TestBackgroundCommandsHaveNoTimeLimitUnlessGiven(t *testing.T) {
 	} {
 		c.in.Command = "true"
 		if p, err := planBash(b.WS, c.in); err != nil || p.timeout != c.want {
-			t.Errorf("%+v: %v, %v", c.in, p.timeout, err)
+			t.Errorf("%+v: got %v, %v; want err == nil && p.timeout == %v", c.in, p.timeout, err, c.want)
 		}
 	}
 	for ms, want := range map[float64]time.Duration{0: minYield, 9: minYield, 11: 11 * time.Millisecond, 120000: maxYield, 120001: maxYield, 1e18: maxYield} {

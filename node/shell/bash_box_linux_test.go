@@ -189,14 +189,14 @@ func TestCommandsAreContained(t *testing.T) {
 			t.Errorf("%q: written outside: %v", c.mode, err)
 		}
 		if out.Enforced != c.enforced || out.ExitCode == nil || *out.ExitCode != 0 {
-			t.Errorf("%q: %+v", c.mode, out)
+			t.Errorf("%q: got %+v; want out.Enforced == %v && out.ExitCode != nil && *out.ExitCode == 0", c.mode, out, c.enforced)
 		}
 		want := "y\n"
 		if c.mode == sandbox.Full {
 			want = "xy\n"
 		}
 		if !strings.HasSuffix(out.Output, want) {
-			t.Errorf("%q: %q", c.mode, out.Output)
+			t.Errorf("%q: got %q; want strings.HasSuffix(out.Output, %v)", c.mode, out.Output, want)
 		}
 	}
 }

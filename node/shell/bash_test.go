@@ -41,7 +41,7 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 				}
 			}
 			if m["status"] != c.status || m["output"] != c.output || m["tail"] != c.output || m["exitCode"] != c.code || m["signal"] != c.signal {
-				t.Errorf("%s: %v", c.command, m)
+				t.Errorf(`%s: got %v; want m["status"] == %v && m["output"] == %v && m["tail"] == %v && m["exitCode"] == %v && m["signal"] == %v`, c.command, m, c.status, c.output, c.output, c.code, c.signal)
 			}
 			start, end := int64(m["startedAt"].(float64)), int64(m["endedAt"].(float64))
 			if start < before || end < start || m["timedOut"] != false || m["truncated"] != false || m["workdir"] != b.WS.Dir() {
@@ -65,7 +65,7 @@ func TestBashRefusesWhatCannotRun(t *testing.T) {
 		"'" + file + "' is not a fol": {"command": "true", "workdir": "file"},
 	} {
 		if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, want) {
-			t.Errorf("%s: %s", want, words)
+			t.Errorf("%s: got %s; want strings.Contains(words, %v)", want, words, want)
 		}
 		if p := tooltest.Preview(b.Bench, "Bash", a); p.Problem == "" {
 			t.Errorf("%s: the preview sees no problem", want)
@@ -86,7 +86,7 @@ func TestBashRunsInTheFolderItIsGiven(t *testing.T) {
 	} {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `pwd; echo "$PWD"`, "workdir": c.workdir})
 		if out.Output != c.want+"\n"+c.want+"\n" || out.Workdir != c.want {
-			t.Errorf("%q: %+v", c.workdir, out)
+			t.Errorf(`%q: got %+v; want out.Output == %v + "\n" + %v + "\n" && out.Workdir == %v`, c.workdir, out, c.want, c.want, c.want)
 		}
 	}
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "true", "workdir": outside}); !p.Outside || p.Folder != outside || p.Problem != "" {

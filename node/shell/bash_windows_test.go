@@ -40,7 +40,7 @@ func TestWindowsBashReturnsWhatCmdPrints(t *testing.T) {
 					status = "failed"
 				}
 				if m["output"] != c.output || m["exitCode"] != float64(c.code) || m["status"] != status || m["signal"] != nil || m["timedOut"] != false {
-					t.Errorf("%q %s: %v", mode, c.command, m)
+					t.Errorf(`%q %s: got %v; want m["output"] == %v && m["exitCode"] == float64(%v) && m["status"] == status && m["signal"] == nil && m["timedOut"] == false`, mode, c.command, m, c.output, c.code)
 				}
 			})
 		}
@@ -151,7 +151,7 @@ func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
 		t.Errorf("%+v, and the report says %+v", out, c)
 	}
 	if !c.Enforced {
-		t.Errorf("%+v", c)
+		t.Errorf("got %+v, want it enforced", c)
 	}
 	if _, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: "curl x"}); err == nil || !strings.Contains(err.Error(), "network is blocked") {
 		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "network is blocked")`, err)
@@ -245,7 +245,7 @@ func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
 			}
 			words := shellArgs(c.shell, command, `C:\work`)
 			if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
-				t.Errorf("%q", words)
+				t.Errorf(`got %q; want words[0] == %v && strings.Join(words[1:len(words)-1], " ") == %v && strings.Contains(words[len(words)-1], command)`, words, c.shell, c.args)
 			}
 		})
 	}

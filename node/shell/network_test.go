@@ -40,7 +40,7 @@ func TestWordsOfTheNetworkAreFoundWhereverTheyStand(t *testing.T) {
 		err := checkNetworkWords(c.shell, c.command)
 		var word *networkWord
 		if errors.As(err, &word) != c.blocked {
-			t.Errorf("%s: %v", c.command, err)
+			t.Errorf("%s: got %v; want errors.As(err, &word) == %v", c.command, err, c.blocked)
 		}
 	}
 }

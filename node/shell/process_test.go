@@ -172,7 +172,7 @@ func TestLinesKeepTheirNumbersWhenTheHeadIsLost(t *testing.T) {
 	} {
 		p := log(c.offset, c.limit)
 		if p.Log != c.want || p.Offset != c.from || p.TotalLines != 100_001 || p.TotalChars != maxOutput || p.TotalBytes != 588_905 || !p.Truncated {
-			t.Errorf("%+v: %+v", c, p)
+			t.Errorf("%+v: got %+v; want p.Log == %v && p.Offset == %v && p.TotalLines == 100_001 && p.TotalChars == maxOutput && p.TotalBytes == 588_905 && p.Truncated", c, p, c.want, c.from)
 		}
 	}
 	p := log(0, 3) // lost, so the first remaining line comes

@@ -73,7 +73,7 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 			took := time.Since(stopped)
 			cancel()
 			if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
-				t.Errorf("%s: %+v, %v", c.name, out, err)
+				t.Errorf(`%s: got %+v, %v; want err == nil && out.Cancelled && !out.TimedOut && out.Status == "failed" && out.ExitCode == nil && out.Signal == %v`, c.name, out, err, c.signal)
 			}
 			if took < c.least || took > 5*time.Minute {
 				t.Errorf("%s: took %v", c.name, took)

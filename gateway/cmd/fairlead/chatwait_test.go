@@ -140,7 +140,7 @@ func TestAChatsOwnGatewayIsWhereCommandsLookForIt(t *testing.T) {
 			o := options{url: url}
 			address, here := o.listenAddress()
 			if here != (want != "") || here && address != want || !here && address != gateway.DefaultListen {
-				t.Errorf("%s: %s, %v", url, address, here)
+				t.Errorf(`%s: got %s, %v; want here == (%v != "") && (!here || address == %v) && (here || address == gateway.DefaultListen)`, url, address, here, want, want)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func TestTheEndOfARunIsToldOnce(t *testing.T) {
 		term.message(protocol.Message{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}})
 		err := term.finish(c.run)
 		if err == nil || out.String() != c.out || note.String() != c.note {
-			t.Errorf("%s: %v, %q, %q", c.run.State, err, out.String(), note.String())
+			t.Errorf("%s: got %v, %q, %q; want err != nil && out.String() == %v && note.String() == %v", c.run.State, err, out.String(), note.String(), c.out, c.note)
 		}
 	}
 }

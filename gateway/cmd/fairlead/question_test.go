@@ -21,7 +21,7 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if box := questionBox(protocol.Question{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
-				t.Errorf("%q: %s", c.want, box)
+				t.Errorf("%q: got %s; want strings.Contains(box, %v)", c.want, box, c.want)
 			}
 		})
 	}
@@ -31,7 +31,7 @@ func TestQuestionNamesAToolOfTheGatewayThatIsAboutNoFile(t *testing.T) {
 	for tool, want := range map[string]string{"SessionsList": "┌ Fairlead wants to use SessionsList\n", "ReadFile": "┌ Fairlead wants to read a file\n"} {
 		t.Run(tool, func(t *testing.T) {
 			if box := questionBox(protocol.Question{Node: "gsv", Tool: tool, Effect: protocol.EffectRead}, ""); !strings.HasPrefix(box, want) {
-				t.Errorf("%s: %s", tool, box)
+				t.Errorf("%s: got %s; want strings.HasPrefix(box, %v)", tool, box, want)
 			}
 		})
 	}
@@ -50,7 +50,7 @@ func TestAQuestionDescribesTheSandboxInPlainWords(t *testing.T) {
 		a := q
 		change(&a)
 		if box := questionBox(a, ""); !strings.Contains(box, want) {
-			t.Errorf("%q: %s", want, box)
+			t.Errorf("%q: got %s; want strings.Contains(box, %v)", want, box, want)
 		}
 	}
 	if box := questionBox(q, ""); strings.Contains(box, "shown") {

@@ -133,7 +133,7 @@ func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
 			return f
 		})
 		if !strings.HasSuffix(err.Error(), want) || !errors.Is(err, protocol.ErrModelRateLimit) {
-			t.Errorf("%s: %v", after, err)
+			t.Errorf("%s: got %v; want strings.HasSuffix(err.Error(), %v) && errors.Is(err, protocol.ErrModelRateLimit)", after, err, want)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
 func TestAnEmptyErrorIsNone(t *testing.T) {
 	for raw, want := range map[string]bool{"": false, "null": false, `""`: false, "{}": false, " {} ": false, "[]": false, "false": false, `"x"`: true, `{"message":"x"}`: true} {
 		if IsError(json.RawMessage(raw)) != want {
-			t.Error(raw)
+			t.Errorf("got %v; want IsError(json.RawMessage(raw)) == %v", raw, want)
 		}
 	}
 }

@@ -165,7 +165,7 @@ func TestThinkingIsAskedForAsTheModelWantsIt(t *testing.T) {
 			llmtest.Collect(t.Context(), New(o), req)
 			sent := w.Asked()[0].Body
 			if tc.want != "" && !strings.Contains(sent, tc.want) || tc.want == "" && strings.Contains(sent, "thinking") {
-				t.Errorf("%s %q: %s", tc.model, tc.level, sent)
+				t.Errorf(`%s %q: got %s; want (%v == "" || strings.Contains(sent, %v)) && (%v != "" || !strings.Contains(sent, "thinking"))`, tc.model, tc.level, sent, tc.want, tc.want, tc.want)
 			}
 		})
 	}

@@ -171,7 +171,7 @@ func TestModelsOfTheRealServer(t *testing.T) {
 	got, err := openai.Models(t.Context(), llm.Options{BaseURL: s.URL})
 	want := []protocol.ModelInfo{{ID: Model, ContextWindow: 8192, Tools: true}}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("got %+v, %v; want err == nil && reflect.DeepEqual(got, %v)", got, err, want)
 	}
 }
 

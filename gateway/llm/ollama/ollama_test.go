@@ -194,7 +194,7 @@ func TestModelsAreListedWithTheirAbilities(t *testing.T) {
 		{ID: "seen", ContextWindow: 4096, Images: true}, {ID: "big", ContextWindow: 32768, Tools: true, Thinking: true}, {ID: "broken", Tools: true},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("got %+v, %v; want err == nil && reflect.DeepEqual(got, %v)", got, err, want)
 	}
 }
 

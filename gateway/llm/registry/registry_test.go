@@ -186,7 +186,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		{Provider: "nobody", ID: "m"}:                  protocol.ErrNotFound,
 	} {
 		if _, _, err := r.Open(t.Context(), ref); !errors.Is(err, want) {
-			t.Errorf("%s: %v", ref, err)
+			t.Errorf("%s: got %v; want errors.Is(err, %v)", ref, err, want)
 		}
 	}
 	m, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "operator", ID: "built-in"})

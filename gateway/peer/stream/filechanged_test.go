@@ -98,6 +98,6 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 	}
 	x.same("f")
 	if u := undo(open(t, x.to), "t1"); u.Back != 1 || get(t, x.to, "f") != "old" {
-		t.Errorf("%+v", u)
+		t.Errorf(`got %+v; want u.Back == 1 && get(t, x.to, "f") == "old"`, u)
 	}
 }
