@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/settings"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -87,7 +88,7 @@ func (p *firstPage) search() {
 		acts = append(acts, p.searchAgain) // the button stays under the pointer
 	}
 	p.showText("Searching for model servers…", style.ColorMuted, acts...)
-	bind.Go(p.ui.ctx, p.ui.backend.state.Models.Detect, p.show)
+	bind.Go(p.ui.ctx, settings.Models{Feed: p.ui.backend.state.Feed}.Detect, p.show)
 }
 
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
@@ -129,7 +130,7 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 		return
 	}
 	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
-		return p.ui.backend.state.Models.UseServer(ctx, server)
+		return settings.Models{Feed: p.ui.backend.state.Feed}.UseServer(ctx, server)
 	}, func(ref protocol.ModelRef, err error) {
 		if err != nil {
 			p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)

@@ -9,7 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/feed"
-	"fairlead/app/state"
+	"fairlead/app/settings"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -74,7 +74,7 @@ func (m *messages) showMissingSecrets(v feed.View) {
 	}
 	m.missingSecrets = missing
 	if missing != "" {
-		m.showFor(state.MissingSecrets(v.Status.Status)+" "+state.MissingSecretsHelp(v.Status.Status), time.Minute)
+		m.showFor(settings.MissingSecrets(v.Status.Status)+" "+settings.MissingSecretsHelp(v.Status.Status), time.Minute)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // announce shows a notification that needs no answer, unless a window is in front.
-func (ns *notifications) announce(kind state.Notification, m notify.Message, chat protocol.SessionKey) (shown bool) {
+func (ns *notifications) announce(kind notify.Kind, m notify.Message, chat protocol.SessionKey) (shown bool) {
 	if ns.notifier == nil || ns.isInFront() || !ns.settings.Allows(kind, time.Now()) {
 		return false
 	}
@@ -56,7 +56,7 @@ func (ns *notifications) updateRuns(v feed.View) {
 // notification stands for all of them.
 func (ns *notifications) announceRun(r state.EndedRun) {
 	m := notify.Message{ID: runPrefix + string(r.Session), Title: r.Title, Body: r.Body}
-	if r.Kind != state.NotifyFinished {
+	if r.Kind != notify.Finished {
 		ns.announce(r.Kind, m, r.Session)
 		return
 	}
@@ -87,7 +87,7 @@ const schedulePrefix = "schedule-"
 func (ns *notifications) announceSchedule(n protocol.Notice) {
 	if n.SessionKey != "" {
 		id := schedulePrefix + string(n.SessionKey)
-		ns.announce(state.NotifySchedules, notify.Message{ID: id, Title: n.Title, Body: n.Text}, n.SessionKey)
+		ns.announce(notify.Schedules, notify.Message{ID: id, Title: n.Title, Body: n.Text}, n.SessionKey)
 	}
 }
 
@@ -126,7 +126,7 @@ func (ns *notifications) updateTransfers(v feed.View) {
 	for _, m := range list {
 		switch {
 		case !front:
-			ns.announce(state.NotifyTransfers, m, "")
+			ns.announce(notify.Transfers, m, "")
 		case ns.ui.nav.title != transfersTitle: // that page shows it already
 			ns.ui.messages.show(m.Title + ": " + m.Body)
 		}

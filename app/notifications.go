@@ -21,7 +21,7 @@ import (
 type notifications struct {
 	ui       *ui
 	notifier notifier
-	settings state.NotificationSettings
+	settings notify.Settings
 	// isInFront reports whether a window of this program has the focus.
 	isInFront func() bool
 	answer    func(protocol.Question, state.Reply)
@@ -179,7 +179,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 			continue
 		}
 		ns.announced[id] = text // also when a window is in front: the dialog is visible there
-		if !ns.isInFront() && ns.settings.Allows(widgets.Choose(devices[id], state.NotifyPairing, state.NotifyQuestions), now) {
+		if !ns.isInFront() && ns.settings.Allows(widgets.Choose(devices[id], notify.Pairing, notify.Questions), now) {
 			ns.notifier.Show(m)
 			ns.onScreen[id] = shown{questions[id], now}
 		}

@@ -108,7 +108,7 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 	f := &fakeNotifier{}
 	u := notifiedUI(f)
 	want := f.wants(t)
-	u.notes.settings.Off = map[state.Notification]bool{state.NotifyQuestions: true, state.NotifyFinished: true}
+	u.notes.settings.Off = map[notify.Kind]bool{notify.Questions: true, notify.Finished: true}
 	u.notes.update(waiting(1), noon)
 	run := func(id, key, end string) feed.View {
 		return feed.View{Runs: feed.Runs{Ended: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}}
@@ -133,15 +133,15 @@ func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 		Questions: feed.Questions{Others: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
 	}
 	for _, c := range []struct {
-		off  state.Notification
+		off  notify.Kind
 		want []string
 	}{
-		{state.NotifyPairing, []string{"connect-a", "connect-s"}},
-		{state.NotifyQuestions, []string{"connect-d"}},
+		{notify.Pairing, []string{"connect-a", "connect-s"}},
+		{notify.Questions, []string{"connect-d"}},
 	} {
 		f := &fakeNotifier{}
 		u := notifiedUI(f)
-		u.notes.settings.Off = map[state.Notification]bool{c.off: true}
+		u.notes.settings.Off = map[notify.Kind]bool{c.off: true}
 		u.notes.update(v, noon)
 		var got []string
 		for _, did := range f.did {

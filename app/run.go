@@ -69,7 +69,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 	fonts.Share(func(share func()) { bind.Do(ctx, share) })
 	u := newUI(ctx, a, b)
 	u.systemMode = system
-	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: state.ChangesOf(f.changelog, gateway.Version)}
+	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: settings.ChangesOf(f.changelog, gateway.Version)}
 	u.showQuietly = native.ShowQuietly
 	u.notes.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/native"
+	"fairlead/app/notify"
 	"fairlead/app/pick"
 	"fairlead/app/settings"
 	"fairlead/app/state"
@@ -231,9 +232,9 @@ func (u *ui) loadUI() {
 		}
 		u.isUILoaded = true
 	})
-	bind.Go(u.ctx, func(ctx context.Context) (state.NotificationSettings, error) {
-		return state.ReadNotifications(ctx, u.backend.state)
-	}, func(s state.NotificationSettings, err error) {
+	bind.Go(u.ctx, func(ctx context.Context) (notify.Settings, error) {
+		return feed.ConfigAt[notify.Settings](ctx, u.backend.state, "notifications")
+	}, func(s notify.Settings, err error) {
 		if err == nil && turn == u.themeRequest { // an older gateway has none
 			u.notes.settings = s
 		}

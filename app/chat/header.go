@@ -12,6 +12,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/export"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -63,7 +64,7 @@ func (h *header) show() {
 	h.model.SetText(format.Clip(model, 28))
 	thinking := "auto"
 	if level := thinkingLevel(s); level != "" {
-		thinking = strings.ToLower(state.ThinkingName(level))
+		thinking = strings.ToLower(wording.Thinking(level))
 	}
 	h.thinking.SetText("Thinking: " + thinking)
 	h.mode.Warn = state.ModeOf(s.Session, h.chat.now).Mode == protocol.ModeTrust
@@ -107,7 +108,7 @@ func (h *header) thinkingMenu() []*fyne.MenuItem {
 	now := thinkingLevel(h.chat.state)
 	var items []*fyne.MenuItem
 	for _, level := range append([]string{""}, protocol.ThinkingLevels...) {
-		item := fyne.NewMenuItem(state.ThinkingName(level), func() { h.chat.handlers.SetThink(level) })
+		item := fyne.NewMenuItem(wording.Thinking(level), func() { h.chat.handlers.SetThink(level) })
 		item.Checked = level == now
 		items = append(items, item)
 	}

@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -21,14 +20,14 @@ import (
 // allSettings is the page with every setting of the gateway. It is built when it is opened.
 type allSettings struct {
 	ctx    context.Context
-	model  *state.Settings
+	model  *Model
 	drafts *unsaved.Store
 	box    *fyne.Container
 
-	view state.SettingsView
+	view View
 	rows map[string]*settingRow // by name; a hidden row retains its unsaved text
 	// settings under names that the person added here, without a value yet
-	added       []state.Setting
+	added       []Setting
 	search      *widgets.SearchField
 	group       *widgets.Select
 	changedOnly *widget.Check
@@ -48,7 +47,7 @@ const rowBatch = 9
 // allGroups is the choice of all groups.
 const allGroups = "All groups"
 
-func newAllSettings(ctx context.Context, m *state.Settings, drafts *unsaved.Store) *allSettings {
+func newAllSettings(ctx context.Context, m *Model, drafts *unsaved.Store) *allSettings {
 	a := &allSettings{ctx: ctx, model: m, drafts: drafts, rows: map[string]*settingRow{}, column: widgets.Col(style.Group), body: container.NewStack()}
 	a.save = func(name string, value []byte, done func(error)) {
 		draft, _ := unsaved.Open(drafts, draftOf(name), "")
@@ -73,7 +72,7 @@ func newAllSettings(ctx context.Context, m *state.Settings, drafts *unsaved.Stor
 	return a
 }
 
-func (a *allSettings) update(v state.SettingsView) {
+func (a *allSettings) update(v View) {
 	a.view = v
 	if groups := append([]string{allGroups}, v.Groups()...); strings.Join(groups, "\n") != strings.Join(a.group.Options, "\n") {
 		a.group.Options = groups
@@ -96,7 +95,7 @@ func (a *allSettings) update(v state.SettingsView) {
 }
 
 // matches returns the settings to show: the matches, and the settings that were added here.
-func (a *allSettings) matches() []state.Setting {
+func (a *allSettings) matches() []Setting {
 	group := widgets.Choose(a.group.Selected == allGroups, "", a.group.Selected)
 	v := a.view
 	v.List = nil
@@ -155,7 +154,7 @@ func (a *allSettings) draw() {
 }
 
 // appendRows appends rows in batches while key is still the current content.
-func (a *allSettings) appendRows(list []state.Setting, group, key string) {
+func (a *allSettings) appendRows(list []Setting, group, key string) {
 	if a.shownKey != key {
 		return
 	}
@@ -181,7 +180,7 @@ func (a *allSettings) setBody(key string, o fyne.CanvasObject) {
 	widgets.SetContent(a.body, o)
 }
 
-func (a *allSettings) row(s state.Setting) *settingRow {
+func (a *allSettings) row(s Setting) *settingRow {
 	r := a.rows[s.Name]
 	if r == nil {
 		r = newSettingRow(a, s)
@@ -192,7 +191,7 @@ func (a *allSettings) row(s state.Setting) *settingRow {
 
 // add adds the settings of a new name: the pattern's own and those that share its prefix. A
 // provider's key and its address have different prefixes and are added separately.
-func (a *allSettings) add(pattern state.Setting, name string) (problem string) {
+func (a *allSettings) add(pattern Setting, name string) (problem string) {
 	name = strings.TrimSpace(name)
 	if pattern.IsOfProvider() {
 		name = protocol.ProviderID(name)

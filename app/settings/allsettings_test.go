@@ -12,7 +12,6 @@ import (
 
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -27,7 +26,7 @@ type saved struct{ name, value string }
 func inAll(t *testing.T, mode style.Mode, width float32) (a *allSettings, w fyne.Window, asked *[]saved, refuse *error) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	a = newAllSettings(ctx, state.NewSettings(app), app.Drafts)
+	a = newAllSettings(ctx, newModel(app.Feed), app.Drafts)
 	asked, refuse = new([]saved), new(error)
 	a.save = func(name string, value []byte, done func(error)) {
 		*asked = append(*asked, saved{name, string(value)})
@@ -39,8 +38,8 @@ func inAll(t *testing.T, mode style.Mode, width float32) (a *allSettings, w fyne
 
 func number(n float64) *float64 { return &n }
 
-func setting(f protocol.ConfigField, value string) state.Setting {
-	s := state.Setting{ConfigField: f, Name: f.Path, Value: json.RawMessage(value)}
+func setting(f protocol.ConfigField, value string) Setting {
+	s := Setting{ConfigField: f, Name: f.Path, Value: json.RawMessage(value)}
 	if value == "" {
 		s.Value = f.Default
 	}
@@ -82,12 +81,12 @@ var (
 	}
 )
 
-func sample() state.SettingsView {
+func sample() View {
 	openai := setting(key, `"***"`)
 	openai.Name = "apiKeys.openai"
 	add := setting(key, "")
 	add.Pattern = true
-	return state.SettingsView{Loaded: true, List: []state.Setting{
+	return View{Loaded: true, List: []Setting{
 		openai, add, setting(wait, `60000`), setting(runs, ""), setting(jobs, ""),
 		setting(them, ""), setting(dms, ""), setting(rule, ""),
 	}}
@@ -106,9 +105,9 @@ func TestAllSettingsLookAsTheyDid(t *testing.T) {
 	}
 	a, _, _, _ := inAll(t, style.Light, 860)
 	golden.Markup(t, "all-loading", a.box)
-	a.update(state.SettingsView{Problem: "The disk is full"})
+	a.update(View{Problem: "The disk is full"})
 	golden.Markup(t, "all-problem", a.box)
-	a.update(state.SettingsView{Loaded: true})
+	a.update(View{Loaded: true})
 	a.search.SetText("nothing has this")
 	pagetest.Shows(t, a.box, "No settings found.")
 }
@@ -276,7 +275,7 @@ func TestNameIsAddedWhereThePersonChoosesIt(t *testing.T) {
 
 func TestAllSettingsOpenAtOnce(t *testing.T) {
 	a, w, _, _ := inAll(t, style.Light, 860)
-	v := state.SettingsView{Loaded: true}
+	v := View{Loaded: true}
 	for i := range 60 {
 		s := sample().List[2+i%6]
 		s.Name = fmt.Sprintf("%s%d", s.Name, i)
@@ -309,7 +308,7 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 
 func TestLeftSettingIsRestored(t *testing.T) {
 	a, _, _, refuse := inAll(t, style.Light, 800)
-	a.update(state.SettingsView{Loaded: true, List: []state.Setting{setting(jobs, "")}})
+	a.update(View{Loaded: true, List: []Setting{setting(jobs, "")}})
 	again := func() (r *settingRow, field *widgets.Entry) {
 		next := newAllSettings(a.ctx, a.model, a.drafts)
 		next.save, next.afterDraw = a.save, a.afterDraw

@@ -11,7 +11,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -232,7 +231,7 @@ func (e *gatewaysPage) showResult(text string, color fyne.ThemeColorName) {
 
 // showFailure shows why a pairing failed, and fills in what would let it succeed.
 func (e *gatewaysPage) showFailure(err error) {
-	if free := state.FreeName(err); free != "" {
+	if free := freeName(err); free != "" {
 		e.name.SetText(free)
 		e.name.CursorColumn = len(free)
 		e.showResult(fmt.Sprintf("Another machine there has this name already. “%s” is free: press Pair again, or choose another name.", free), style.ColorNeedsYou)

@@ -9,13 +9,14 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/markdown"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/doctor"
 	"fairlead/gateway/peer/format"
+	"fairlead/gateway/protocol"
 )
 
 // checkUpTimeout is the time limit of all checks; the model may be slow.
@@ -23,12 +24,12 @@ const checkUpTimeout = time.Minute
 
 // help is the page that checks for problems.
 func (p *Page) help() fyne.CanvasObject {
-	c := &checkUp{page: p, list: container.NewVBox(), status: widgets.NewStatus()}
+	c := &helpPage{page: p, list: container.NewVBox(), status: widgets.NewStatus()}
 	c.status.Hide()
 	c.check = widgets.NewButton("Check now", "activity", c.run)
 	c.check.Primary = true
 	c.copy = widgets.NewButton("Copy report", "copy", func() {
-		p.handlers.Copy(state.CheckUpReport(p.about.summary(), c.found))
+		p.handlers.Copy(checkUpReport(p.about.summary(), c.found))
 	})
 	c.copy.Hide()
 	return page(section("Check for problems",
@@ -36,8 +37,8 @@ func (p *Page) help() fyne.CanvasObject {
 		widgets.Flow(style.Inside, c.check, c.copy), c.status, c.list))
 }
 
-// checkUp is the state of the page.
-type checkUp struct {
+// helpPage is the state of the page.
+type helpPage struct {
 	page        *Page
 	found       []doctor.Finding
 	list        *fyne.Container
@@ -45,7 +46,7 @@ type checkUp struct {
 	check, copy *widgets.Button
 }
 
-func (c *checkUp) run() {
+func (c *helpPage) run() {
 	c.check.Disable()
 	c.status.Set("Checking…", style.ColorMuted)
 	c.status.Show()
@@ -56,14 +57,14 @@ func (c *checkUp) run() {
 	bind.Go(p.ctx, func(ctx context.Context) ([]doctor.Finding, error) {
 		ctx, cancel := context.WithTimeout(ctx, checkUpTimeout)
 		defer cancel()
-		return p.app.CheckUp(ctx, home, p.about.Version), nil
+		return checkUp(ctx, p.app.Feed, home, p.about.Version), nil
 	}, func(found []doctor.Finding, _ error) {
 		c.check.Enable()
 		c.show(found)
 	})
 }
 
-func (c *checkUp) show(found []doctor.Finding) {
+func (c *helpPage) show(found []doctor.Finding) {
 	c.found = found
 	problems := 0
 	c.list.Objects = nil
@@ -91,7 +92,7 @@ var findingIcons = map[string]struct {
 	doctor.Warning: {"warning", style.ColorNeedsYou}, doctor.Bad: {"cross", style.ColorBad},
 }
 
-func (c *checkUp) row(f doctor.Finding) fyne.CanvasObject {
+func (c *helpPage) row(f doctor.Finding) fyne.CanvasObject {
 	icon := findingIcons[f.State]
 	lines := []fyne.CanvasObject{widgets.NewHeading(format.Capital(f.Check), "text"), mutedText(format.Capital(f.Found))}
 	if f.Fix != "" && f.State != doctor.OK {
@@ -105,12 +106,14 @@ func (c *checkUp) row(f doctor.Finding) fyne.CanvasObject {
 }
 
 // fix returns the button for an action; do is nil for none.
-func (c *checkUp) fix(a doctor.Action) (text string, do func()) {
+func (c *helpPage) fix(a doctor.Action) (text string, do func()) {
 	p := c.page
 	switch a {
 	case doctor.Resume:
 		return "Resume agent", func() {
-			p.run(c.status, func(ctx context.Context) error { return p.app.SetPaused(ctx, false) }, c.run)
+			p.run(c.status, func(ctx context.Context) error {
+				return feed.Send(ctx, p.app, protocol.AgentPause, protocol.PauseParams{})
+			}, c.run)
 		}
 	case doctor.Model:
 		return "Open Models", func() { p.pages.open(ModelsTitle) }

@@ -13,9 +13,9 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -191,11 +191,11 @@ func (m *models) thinking() []fyne.CanvasObject {
 	levels := append([]string{""}, protocol.ThinkingLevels...) // the first is the model's default
 	names := make([]string, len(levels))
 	for i, level := range levels {
-		names[i] = state.ThinkingName(level)
+		names[i] = wording.Thinking(level)
 	}
 	group := widgets.NewSelect(names, nil)
 	row, result := withResult(group)
-	group.SetSelected(state.ThinkingName(m.current.ThinkingLevel))
+	group.SetSelected(wording.Thinking(m.current.ThinkingLevel))
 	group.OnChanged = func(string) {
 		level := levels[group.SelectedIndex()]
 		var value any
@@ -286,7 +286,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 }
 
 func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
-	m.page.run(status, func(ctx context.Context) error { return m.page.app.Models.Use(ctx, ref) }, func() {
+	m.page.run(status, func(ctx context.Context) error { return Models{Feed: m.page.app.Feed}.Use(ctx, ref) }, func() {
 		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)
 		m.load(ref.Provider)
 	})

@@ -9,20 +9,21 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
+	"fairlead/app/feed"
+	"fairlead/app/notify"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
 // notificationKinds are the kinds of notifications, as the page names them.
-var notificationKinds = []choice[state.Notification]{
-	{"Questions that need you", state.NotifyQuestions},
-	{"Finished answers", state.NotifyFinished},
-	{"Failed answers", state.NotifyFailed},
-	{"Transfers that finish or fail", state.NotifyTransfers},
-	{"Schedules that have run", state.NotifySchedules},
-	{"Devices that want to pair", state.NotifyPairing},
-	{"Messages from other people on channels", state.NotifyMessages},
+var notificationKinds = []choice[notify.Kind]{
+	{"Questions that need you", notify.Questions},
+	{"Finished answers", notify.Finished},
+	{"Failed answers", notify.Failed},
+	{"Transfers that finish or fail", notify.Transfers},
+	{"Schedules that have run", notify.Schedules},
+	{"Devices that want to pair", notify.Pairing},
+	{"Messages from other people on channels", notify.Messages},
 }
 
 // newCheck creates a check box; set sets its value without calling changed.
@@ -44,9 +45,9 @@ func alignLeft(box *widget.Check) fyne.CanvasObject {
 type notificationsPage struct {
 	page    *Page
 	problem *widgets.Paragraph // of reading the settings
-	now     state.NotificationSettings
+	now     notify.Settings
 	// show functions of the controls, called with now
-	shows []func(state.NotificationSettings)
+	shows []func(notify.Settings)
 }
 
 const aboutNotifications = "They appear while no Fairlead window is in front."
@@ -56,11 +57,11 @@ func (p *Page) notifications() fyne.CanvasObject {
 	var kinds []fyne.CanvasObject
 	for _, k := range notificationKinds {
 		box, set := n.check(k.name, string(k.value))
-		n.shows = append(n.shows, func(s state.NotificationSettings) { set(!s.Off[k.value]) })
+		n.shows = append(n.shows, func(s notify.Settings) { set(!s.Off[k.value]) })
 		kinds = append(kinds, box)
 	}
 	sound, setSound := n.check("Play the system's sound", "sound")
-	n.shows = append(n.shows, func(s state.NotificationSettings) { setSound(s.Sound) })
+	n.shows = append(n.shows, func(s notify.Settings) { setSound(s.Sound) })
 	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.handlers.TestNotification) })
 	built := page(
 		section("Notify me about", widgets.Col(0, kinds...), n.problem),
@@ -69,9 +70,9 @@ func (p *Page) notifications() fyne.CanvasObject {
 		n.quietHours(),
 	)
 	p.watchConfig(func() {
-		bind.Go(p.ctx, func(ctx context.Context) (state.NotificationSettings, error) {
-			return state.ReadNotifications(ctx, p.app)
-		}, func(s state.NotificationSettings, err error) {
+		bind.Go(p.ctx, func(ctx context.Context) (notify.Settings, error) {
+			return feed.ConfigAt[notify.Settings](ctx, p.app, "notifications")
+		}, func(s notify.Settings, err error) {
 			if err != nil {
 				setError(n.problem, err)
 				return
@@ -82,7 +83,7 @@ func (p *Page) notifications() fyne.CanvasObject {
 	return built
 }
 
-func (n *notificationsPage) apply(s state.NotificationSettings) {
+func (n *notificationsPage) apply(s notify.Settings) {
 	n.now = s
 	for _, show := range n.shows {
 		show(s)
@@ -105,17 +106,17 @@ func (n *notificationsPage) quietHours() fyne.CanvasObject {
 	var enabledResult, allowResult *widgets.Paragraph
 	enabled, setEnabled := choiceButtons(onOffChoices, func(on bool) { n.save("quietHours.enabled", on, enabledResult) })
 	enabled, enabledResult = withResult(enabled)
-	from := n.timeMenu("from", func(s state.NotificationSettings) string { return s.Quiet.From })
-	to := n.timeMenu("to", func(s state.NotificationSettings) string { return s.Quiet.To })
+	from := n.timeMenu("from", func(s notify.Settings) string { return s.Quiet.From })
+	to := n.timeMenu("to", func(s notify.Settings) string { return s.Quiet.To })
 	var allowed []choice[string]
-	for _, a := range state.QuietAllow {
+	for _, a := range quietAllow {
 		allowed = append(allowed, choice[string]{a[0], a[1]})
 	}
 	allow, setAllow := choiceButtons(allowed, func(a string) { n.save("quietHours.allow", a, allowResult) })
 	allow, allowResult = withResult(allow)
 	details := widgets.Col(style.Group,
 		labelledValue("From", from), labelledValue("To", to), labelledValue("On", n.days()), labelledValue("Notify about", allow))
-	n.shows = append(n.shows, func(s state.NotificationSettings) {
+	n.shows = append(n.shows, func(s notify.Settings) {
 		setEnabled(s.Quiet.Enabled)
 		setAllow(s.Quiet.Allow)
 		widgets.SetVisible(details, s.Quiet.Enabled)
@@ -124,14 +125,14 @@ func (n *notificationsPage) quietHours() fyne.CanvasObject {
 }
 
 // timeMenu is a menu of the times of day, in steps of half an hour.
-func (n *notificationsPage) timeMenu(path string, value func(state.NotificationSettings) string) fyne.CanvasObject {
+func (n *notificationsPage) timeMenu(path string, value func(notify.Settings) string) fyne.CanvasObject {
 	var times []string
 	for i := range 48 {
 		times = append(times, fmt.Sprintf("%02d:%02d", i/2, 30*(i%2)))
 	}
 	menu := widgets.NewSelect(times, nil)
 	row, result := withResult(menu)
-	n.shows = append(n.shows, func(s state.NotificationSettings) {
+	n.shows = append(n.shows, func(s notify.Settings) {
 		menu.OnChanged = nil
 		if at := value(s); at != "" && !slices.Contains(menu.Options, at) { // set elsewhere
 			menu.Options = append(menu.Options, at)
@@ -147,10 +148,10 @@ func (n *notificationsPage) timeMenu(path string, value func(state.NotificationS
 func (n *notificationsPage) days() fyne.CanvasObject {
 	var buttons []fyne.CanvasObject
 	var result *widgets.Paragraph
-	for _, day := range state.Weekdays {
+	for _, day := range weekdays {
 		b := widgets.NewButton(day[0], "", nil)
-		b.OnTap = func() { n.save("quietHours.days", state.ToggleDay(n.now.Quiet.Days, day[1]), result) }
-		n.shows = append(n.shows, func(s state.NotificationSettings) {
+		b.OnTap = func() { n.save("quietHours.days", toggleDay(n.now.Quiet.Days, day[1]), result) }
+		n.shows = append(n.shows, func(s notify.Settings) {
 			if on := len(s.Quiet.Days) == 0 || slices.Contains(s.Quiet.Days, day[1]); b.Primary != on {
 				b.Primary = on
 				b.Refresh()

@@ -12,7 +12,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -99,7 +98,7 @@ func (a *access) keyRows() []fyne.CanvasObject {
 func (a *access) newKey() fyne.CanvasObject {
 	a.asksKey = true
 	return widgets.Col(style.Gap, a.key,
-		widgets.NewParagraph("Stored in "+state.SecretPlace(a.m.page.app.View().Status.Status)+".", style.ColorMuted, style.SizeSmall))
+		widgets.NewParagraph("Stored in "+secretPlace(a.m.page.app.View().Status.Status)+".", style.ColorMuted, style.SizeSmall))
 }
 
 // save saves the address and then the key, as far as they have changed. The texts stay until then.
@@ -135,7 +134,7 @@ func (m *models) save(p protocol.Provider, path string, value any, result *widge
 func (m *models) detectServers() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), mutedText("Looking for model servers…"))
 	return box, func() {
-		bind.Go(m.page.ctx, m.page.app.Models.Detect, func(servers []protocol.DetectedServer, err error) {
+		bind.Go(m.page.ctx, Models{Feed: m.page.app.Feed}.Detect, func(servers []protocol.DetectedServer, err error) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
@@ -147,7 +146,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 				status := widgets.NewStatus()
 				use := widgets.NewButton("Use", "check", func() {
 					m.page.run(status, func(ctx context.Context) error {
-						_, err := m.page.app.Models.UseServer(ctx, s) // and its first model
+						_, err := Models{Feed: m.page.app.Feed}.UseServer(ctx, s) // and its first model
 						return err
 					}, func() { m.load(s.Provider) })
 				})

@@ -5,7 +5,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -42,7 +41,7 @@ func (r *settingRow) choiceControl(list []choice[string]) {
 }
 
 func (r *settingRow) saveChoice(value string) {
-	raw, err := state.ParseSetting(r.setting.ConfigField, value)
+	raw, err := parseSetting(r.setting.ConfigField, value)
 	if err != nil {
 		r.showError(err)
 		return

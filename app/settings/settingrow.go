@@ -13,7 +13,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -23,7 +22,7 @@ import (
 // settingRow is one setting: name, description, control, default, and result of the last change.
 type settingRow struct {
 	page    *allSettings
-	setting state.Setting
+	setting Setting
 	box     *fyne.Container
 
 	changedMark *widgets.Text // "Changed"
@@ -44,7 +43,7 @@ type settingRow struct {
 	foot        *fyne.Container
 }
 
-func newSettingRow(a *allSettings, s state.Setting) *settingRow {
+func newSettingRow(a *allSettings, s Setting) *settingRow {
 	r := &settingRow{page: a, setting: s, control: container.NewStack(), result: widgets.NewStatus(), facts: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	title := widgets.NewText(r.title(), style.ColorText, "text")
 	title.Style.Bold, title.Ellipsis = true, true
@@ -122,7 +121,7 @@ func (r *settingRow) buildControl() {
 	case len(f.Enum) > 0:
 		var list []choice[string]
 		for _, e := range f.Enum {
-			list = append(list, choice[string]{state.SettingChoice(f, e), e})
+			list = append(list, choice[string]{choiceName(f, e), e})
 		}
 		r.choiceControl(list)
 	case f.Format == protocol.FormatLines || f.Type == "list":
@@ -166,12 +165,12 @@ func (titleLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 }
 
 // apply applies the gateway's value. Unsaved text stays, unless it has just been saved.
-func (r *settingRow) apply(s state.Setting, saved bool) {
-	text := state.SettingText(s.ConfigField, s.Value)
+func (r *settingRow) apply(s Setting, saved bool) {
+	text := settingText(s.ConfigField, s.Value)
 	dirty, changed := r.hasChanges() && !saved, !bytes.Equal(s.Value, r.setting.Value)
 	r.setting = s
 	if dirty && changed && text != r.typedText() {
-		r.showResult("It was changed elsewhere to "+state.SettingWords(s.ConfigField, s.Value)+". Save keeps your value, Discard uses the other one.", style.ColorNeedsYou)
+		r.showResult("It was changed elsewhere to "+settingWords(s.ConfigField, s.Value)+". Save keeps your value, Discard uses the other one.", style.ColorNeedsYou)
 	}
 	r.savedText = text
 	if saved || changed && !dirty {
@@ -183,9 +182,9 @@ func (r *settingRow) apply(s state.Setting, saved bool) {
 	r.updateFoot()
 	var facts []string
 	if s.Default != nil {
-		facts = append(facts, "Default: "+state.SettingWords(s.ConfigField, s.Default))
+		facts = append(facts, "Default: "+settingWords(s.ConfigField, s.Default))
 	}
-	if limits := state.SettingLimits(s.ConfigField); limits != "" {
+	if limits := settingLimits(s.ConfigField); limits != "" {
 		facts = append(facts, limits)
 	}
 	if s.Restart {
@@ -212,7 +211,7 @@ func (r *settingRow) saveTyped() {
 	if !r.hasChanges() {
 		return
 	}
-	raw, err := state.ParseSetting(r.setting.ConfigField, r.typedText())
+	raw, err := parseSetting(r.setting.ConfigField, r.typedText())
 	if err != nil {
 		r.showError(err)
 		return
@@ -242,7 +241,7 @@ func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 		if now.Secret && value != nil {
 			now.Value = json.RawMessage(`"` + protocol.MaskedSecret + `"`)
 		}
-		now.Changed = r.setting.Name != "auth.token" && state.SettingText(now.ConfigField, now.Value) != state.SettingText(now.ConfigField, now.Default)
+		now.Changed = r.setting.Name != "auth.token" && settingText(now.ConfigField, now.Value) != settingText(now.ConfigField, now.Default)
 		widgets.Call(r.dropDraft)
 		r.apply(now, true)
 		r.showResult(done, style.ColorGood)
@@ -253,7 +252,7 @@ func (r *settingRow) save(value json.RawMessage, done string, failed func()) {
 }
 
 // offerUndo offers for a while to restore the previous value.
-func (r *settingRow) offerUndo(before state.Setting) {
+func (r *settingRow) offerUndo(before Setting) {
 	r.undoOffer++
 	offer := r.undoOffer
 	r.undo.OnTap = func() {
@@ -283,7 +282,7 @@ func (r *settingRow) offerUndo(before state.Setting) {
 }
 
 func (r *settingRow) showError(err error) {
-	r.showResult(feed.Sentence(errors.New(state.SettingRefusal(r.setting, err))), style.ColorBad)
+	r.showResult(feed.Sentence(errors.New(refusalText(r.setting, err))), style.ColorBad)
 }
 
 func (r *settingRow) showResult(text string, color fyne.ThemeColorName) {

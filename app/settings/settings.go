@@ -122,7 +122,7 @@ func New(ctx context.Context, app *state.App, h Handlers, about About, title str
 }
 
 func (p *Page) everySetting() fyne.CanvasObject {
-	settings := state.NewSettings(p.app)
+	settings := newModel(p.app.Feed)
 	bind.Follow(p.ctx, settings.Follow)
 	p.allSettings = newAllSettings(p.ctx, settings, p.app.Drafts)
 	bind.Watch(p.ctx, settings.Value, p.allSettings.update)

@@ -16,6 +16,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
+	"fairlead/app/notify"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -550,11 +551,11 @@ func TestNotificationsAreChosenByKindAndTime(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
 		n := &notificationsPage{page: p, problem: mutedText("")}
 		box := n.quietHours()
-		n.apply(state.NotificationSettings{Quiet: state.QuietHours{From: "22:15", To: "07:00", Allow: state.QuietQuestions}})
+		n.apply(notify.Settings{Quiet: notify.QuietHours{From: "22:15", To: "07:00", Allow: notify.QuietQuestions}})
 		if strings.Contains(texts(box), "07:00") {
 			t.Error("times are shown although there are no quiet hours")
 		}
-		n.apply(state.NotificationSettings{Quiet: state.QuietHours{Enabled: true, From: "22:15", To: "07:00", Days: []string{"sat"}, Allow: state.QuietQuestions}})
+		n.apply(notify.Settings{Quiet: notify.QuietHours{Enabled: true, From: "22:15", To: "07:00", Days: []string{"sat"}, Allow: notify.QuietQuestions}})
 		if s := texts(box); !strings.Contains(s, "22:15") || !strings.Contains(s, "07:00") {
 			t.Errorf("the times are missing: %s", s)
 		}

@@ -23,7 +23,6 @@ type App struct {
 	Pairings  Pairings
 	Servers   Servers
 	Transfers Transfers
-	Models    Models
 	Drafts    *unsaved.Store
 }
 
@@ -39,7 +38,7 @@ func newApp(f *feed.Feed) *App {
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &unsaved.Store{}
 	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
-	a.Machines, a.Pairings, a.Servers, a.Models = Machines{a}, Pairings{a}, Servers{a}, Models{a}
+	a.Machines, a.Pairings, a.Servers = Machines{a}, Pairings{a}, Servers{a}
 	f.OnSnapshot, f.OnChange = a.Chats.reload, a.Chats.apply
 	return a
 }
@@ -57,11 +56,6 @@ func (say Say) Failed(what string, err error) bool {
 
 // OfferUndo shows an action and offers to undo it until a time.
 type OfferUndo func(text string, undo func(), until time.Time)
-
-// SetPaused pauses or resumes the agent. It blocks.
-func (a *App) SetPaused(ctx context.Context, paused bool) error {
-	return feed.Send(ctx, a, protocol.AgentPause, protocol.PauseParams{Paused: paused})
-}
 
 // Set changes a setting of the configuration; nil resets it. It blocks.
 func (a *App) Set(ctx context.Context, path string, value any) error {

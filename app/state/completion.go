@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -156,7 +157,7 @@ func arguments(command string, v feed.View) (list []Completion) {
 		}
 	case "/think":
 		for _, level := range protocol.ThinkingLevels {
-			list = append(list, plain("thinking", level, ThinkingName(level), level))
+			list = append(list, plain("thinking", level, wording.Thinking(level), level))
 		}
 	case "/mode":
 		_, trust := TrustLimit(v.Machines)

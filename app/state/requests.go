@@ -2,8 +2,6 @@ package state
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -76,16 +74,6 @@ func RequestText(r protocol.Question, now time.Time) string {
 		text += " Access ends " + wording.When(r.Pairing.Device.ExpiresAt, now) + "."
 	}
 	return text
-}
-
-// FreeName returns the name that the error of a pairing suggests, because another machine has the
-// name of this one; empty for other errors.
-func FreeName(err error) string {
-	var taken protocol.NameTaken
-	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
-		return ""
-	}
-	return string(taken.Free)
 }
 
 // RequestSource says which device asks: its system, address and the name of its computer.

@@ -2,11 +2,13 @@
 package wording
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"fairlead/app/lists"
+	"fairlead/gateway/peer/format"
 )
 
 // Matches reports whether a path contains every word of a filter, ignoring case.
@@ -64,4 +66,10 @@ func Dollars(v float64) string {
 		return "under $0.01"
 	}
 	return fmt.Sprintf("$%.2f", v)
+}
+
+// Thinking returns the name of a thinking level; empty is the model's own default.
+func Thinking(level string) string {
+	name := map[string]string{"": "Model default", "none": "Off", "xhigh": "Very high"}[level]
+	return cmp.Or(name, format.Capital(level))
 }

@@ -1,4 +1,4 @@
-package state
+package settings
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
@@ -50,8 +51,8 @@ func settingNames(list []Setting) string {
 
 func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
 	config := `{"apiKeys":{"openai":"***"},"timeouts":{"llmMs":60000},"cron":{"enabled":true},"session":{"identityLinks":{"ann":["irc:ann"]}}}`
-	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		s := NewSettings(a)
+	feedtest.Run(t, feed.New, serveSettings(&config), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		s := newModel(a)
 		s.Load(t.Context())
 		v := s.Value.Get()
 		if got := settingNames(v.List); got != "apiKeys.openai! apiKeys.* timeouts.llmMs! cron.enabled session.identityLinks.ann! session.identityLinks.* old.key" {
@@ -80,8 +81,8 @@ func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
 
 func TestSettingChangedElsewhereIsLoaded(t *testing.T) {
 	config := `{"cron":{"enabled":true}}`
-	bubble(t, serveSettings(&config), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		s := NewSettings(a)
+	feedtest.Run(t, feed.New, serveSettings(&config), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		s := newModel(a)
 		a.Tasks.Start(s.Follow)
 		synctest.Wait()
 		config = `{"cron":{"enabled":false}}`
@@ -125,23 +126,23 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 	} {
 		t.Run(c.value, func(t *testing.T) {
 			raw := json.RawMessage(c.value)
-			if got := SettingText(c.field, raw); got != c.text {
+			if got := settingText(c.field, raw); got != c.text {
 				t.Errorf("%s reads %q", c.value, got)
 			}
-			if got := SettingWords(c.field, raw); got != c.words {
+			if got := settingWords(c.field, raw); got != c.words {
 				t.Errorf("got %q for %s, want %q", got, c.value, c.words)
 			}
-			back, err := ParseSetting(c.field, c.text)
+			back, err := parseSetting(c.field, c.text)
 			if err != nil || string(back) != c.value {
 				t.Errorf("%q becomes %s, %v", c.text, back, err)
 			}
 		})
 	}
 	secret := protocol.ConfigField{Type: "string", Secret: true}
-	if SettingText(secret, json.RawMessage(`"***"`)) != "" || SettingWords(secret, json.RawMessage(`"***"`)) != "set" {
+	if settingText(secret, json.RawMessage(`"***"`)) != "" || settingWords(secret, json.RawMessage(`"***"`)) != "set" {
 		t.Error("a secret is shown")
 	}
-	if got := SettingLimits(millis); got != "up to 24 hours, or never" {
+	if got := settingLimits(millis); got != "up to 24 hours, or never" {
 		t.Errorf("limits %q", got)
 	}
 	for text, f := range map[string]protocol.ConfigField{
@@ -149,11 +150,11 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		"5 lightyears": millis, "[{\n]": objects, `{"a":1}`: objects,
 		"999999999999 days": every,
 	} {
-		if v, err := ParseSetting(f, text); err == nil {
+		if v, err := parseSetting(f, text); err == nil {
 			t.Errorf("%q becomes %s", text, v)
 		}
 	}
-	if n, err := ParseSetting(protocol.ConfigField{Type: "integer", Unit: "tokens"}, "20 000 tokens"); err != nil || string(n) != "20000" {
+	if n, err := parseSetting(protocol.ConfigField{Type: "integer", Unit: "tokens"}, "20 000 tokens"); err != nil || string(n) != "20000" {
 		t.Errorf("%s, %v", n, err)
 	}
 }
@@ -165,7 +166,7 @@ func TestDurationsAreReadAsPeopleWriteThem(t *testing.T) {
 		"1 hour and 5 minutes": 65 * time.Minute, "Never": 0, "30m": 30 * time.Minute,
 	} {
 		t.Run(text, func(t *testing.T) {
-			if got, err := ParseDuration(text); err != nil || got != want {
+			if got, err := parseDuration(text); err != nil || got != want {
 				t.Errorf("%q is %v, %v", text, got, err)
 			}
 		})
@@ -182,7 +183,7 @@ func TestRefusalIsSaidInTheWordsOfThePage(t *testing.T) {
 		"timeouts.llmMs must be a whole number, not \"x\"":                "this must be a whole number, not \"x\"",
 		"only an owner may": "only an owner may",
 	} {
-		if got := SettingRefusal(s, errors.New(text)); got != want {
+		if got := refusalText(s, errors.New(text)); got != want {
 			t.Errorf("%q is said as %q", text, got)
 		}
 	}
@@ -206,7 +207,7 @@ func FuzzSettingsAreReadOrRefused(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, field := range fields {
-			if v, err := ParseSetting(field, text); err == nil && !json.Valid(v) {
+			if v, err := parseSetting(field, text); err == nil && !json.Valid(v) {
 				t.Errorf("%q becomes %q as %+v", text, v, field)
 			}
 		}
@@ -225,11 +226,28 @@ func TestChoicesHaveNamesInTheWindows(t *testing.T) {
 		t.Run(c.path+"/"+c.value, func(t *testing.T) {
 			t.Parallel()
 			f := protocol.ConfigField{Path: c.path, Enum: []string{c.value}}
-			if got := SettingChoice(f, c.value); got != c.want {
+			if got := choiceName(f, c.value); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if raw, _ := protocol.Marshal(c.value); SettingWords(f, raw) != c.want {
-				t.Errorf("in words: got %q, want %q", SettingWords(f, raw), c.want)
+			if raw, _ := protocol.Marshal(c.value); settingWords(f, raw) != c.want {
+				t.Errorf("in words: got %q, want %q", settingWords(f, raw), c.want)
+			}
+		})
+	}
+}
+
+func TestDaysOfQuietHoursAreToggled(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ days, day, want string }{
+		{"", "mon", "tue wed thu fri sat sun"},
+		{"sat sun", "fri", "fri sat sun"},
+		{"sat sun", "sat", "sun"},
+		{"sun", "sun", "sun"},
+		{"mon tue wed thu fri sat", "sun", ""},
+	} {
+		t.Run(c.days+"/"+c.day, func(t *testing.T) {
+			if got := strings.Join(toggleDay(strings.Fields(c.days), c.day), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
 	}

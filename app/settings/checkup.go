@@ -1,4 +1,4 @@
-package state
+package settings
 
 import (
 	"context"
@@ -11,21 +11,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CheckUp looks for problems of the gateway, and of the data folder home unless that is empty. It
+// checkUp looks for problems of the gateway, and of the data folder home unless that is empty. It
 // blocks.
-func (a *App) CheckUp(ctx context.Context, home, version string) []doctor.Finding {
+func checkUp(ctx context.Context, f *feed.Feed, home, version string) []doctor.Finding {
 	var found []doctor.Finding
 	if home != "" {
 		found = doctor.CheckHome(home)
 	}
-	return append(found, doctor.CheckGateway(ctx, checkedGateway{a}, doctor.Options{URL: "connected", Version: version})...)
+	return append(found, doctor.CheckGateway(ctx, checkedGateway{f}, doctor.Options{URL: "connected", Version: version})...)
 }
 
 // checkedGateway is the gateway of the windows for the checks.
-type checkedGateway struct{ a *App }
+type checkedGateway struct{ feed *feed.Feed }
 
 func (g checkedGateway) Status(context.Context) (protocol.Status, error) {
-	v := g.a.View()
+	v := g.feed.View()
 	switch {
 	case !v.Status.Connected && v.Status.Problem != "":
 		return v.Status.Status, errors.New(v.Status.Problem)
@@ -36,19 +36,19 @@ func (g checkedGateway) Status(context.Context) (protocol.Status, error) {
 }
 
 func (g checkedGateway) Nodes(context.Context) ([]protocol.NodeInfo, error) {
-	return g.a.View().Machines, nil
+	return g.feed.View().Machines, nil
 }
 
 func (g checkedGateway) Servers(context.Context) ([]protocol.ServerStatus, error) {
-	return g.a.View().Servers.Servers, nil
+	return g.feed.View().Servers.Servers, nil
 }
 
 func (g checkedGateway) TestModel(ctx context.Context, model protocol.ModelRef) (protocol.ModelsTestResult, error) {
-	return feed.Call(ctx, g.a, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
+	return feed.Call(ctx, g.feed, protocol.ModelsTest, protocol.ModelsTestParams{Provider: model.Provider, Model: model.ID})
 }
 
-// CheckUpReport formats findings as a text to send to somebody. program describes the program.
-func CheckUpReport(program string, list []doctor.Finding) string {
+// checkUpReport formats findings as a text to send to somebody. program describes the program.
+func checkUpReport(program string, list []doctor.Finding) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, program)
 	for _, f := range list {

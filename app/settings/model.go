@@ -1,9 +1,10 @@
-package state
+package settings
 
 import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -34,15 +35,15 @@ func (s Setting) IsOfProvider() bool {
 	return strings.HasPrefix(s.Path, "apiKeys.") || strings.HasPrefix(s.Path, "providers.")
 }
 
-// SettingsView is the state of the page of all settings.
-type SettingsView struct {
+// View is the state of the page of all settings.
+type View struct {
 	Loaded  bool
 	Problem string // reason why loading failed
 	List    []Setting
 }
 
 // Groups returns the names of the groups of settings, in order.
-func (v SettingsView) Groups() []string {
+func (v View) Groups() []string {
 	var list []string
 	for _, s := range v.List {
 		if !slices.Contains(list, s.Group) {
@@ -54,7 +55,7 @@ func (v SettingsView) Groups() []string {
 
 // Find returns the settings that have every word of the query, limited to a group unless it is
 // empty, and to changed ones. Settings of a group are adjacent.
-func (v SettingsView) Find(query, group string, changed bool) []Setting {
+func (v View) Find(query, group string, changed bool) []Setting {
 	list := lists.Without(v.List, func(s Setting) bool {
 		found := wording.Matches(s.Name+" "+s.Title+" "+s.Description+" "+s.Group, query)
 		return !found || group != "" && s.Group != group || changed && !s.Changed
@@ -64,39 +65,39 @@ func (v SettingsView) Find(query, group string, changed bool) []Setting {
 	return list
 }
 
-// Settings is the view model of all settings.
-type Settings struct {
-	feed.Loader[SettingsView]
-	app *App
+// Model is the view model of all settings.
+type Model struct {
+	feed.Loader[View]
+	feed *feed.Feed
 }
 
-// NewSettings returns an empty view model; Follow loads it.
-func NewSettings(a *App) *Settings {
-	s := &Settings{app: a}
-	s.Loader = feed.Loader[SettingsView]{
-		Value: feed.NewValue(SettingsView{}), Feed: a.Feed, Fetch: s.fetch, Problem: func(v *SettingsView) *string { return &v.Problem },
-		Facts: []feed.Fact{a.Changed, a.Status},
+// newModel returns an empty view model; Follow loads it.
+func newModel(f *feed.Feed) *Model {
+	s := &Model{feed: f}
+	s.Loader = feed.Loader[View]{
+		Value: feed.NewValue(View{}), Feed: f, Fetch: s.fetch, Problem: func(v *View) *string { return &v.Problem },
+		Facts: []feed.Fact{f.Changed, f.Status},
 		Key:   func(v feed.View) string { return fmt.Sprint(v.Changed.Config, v.Status.Connected) },
 	}
 	return s
 }
 
-func (s *Settings) fetch(ctx context.Context) (func(*SettingsView), error) {
-	schema, err := feed.Call(ctx, s.app, protocol.ConfigSchema, protocol.Empty{})
+func (s *Model) fetch(ctx context.Context) (func(*View), error) {
+	schema, err := feed.Call(ctx, s.feed, protocol.ConfigSchema, protocol.Empty{})
 	if err != nil {
 		return nil, err
 	}
-	tree, err := feed.ConfigAt[map[string]json.RawMessage](ctx, s.app, "")
+	tree, err := feed.ConfigAt[map[string]json.RawMessage](ctx, s.feed, "")
 	if err != nil {
 		return nil, err
 	}
 	list := settingsOf(schema.Fields, tree)
-	return func(v *SettingsView) { *v = SettingsView{Loaded: true, List: list} }, nil
+	return func(v *View) { *v = View{Loaded: true, List: list} }, nil
 }
 
 // Save changes a setting; nil restores its default. It blocks.
-func (s *Settings) Save(ctx context.Context, name string, value json.RawMessage) error {
-	return feed.Send(ctx, s.app, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
+func (s *Model) Save(ctx context.Context, name string, value json.RawMessage) error {
+	return feed.Send(ctx, s.feed, protocol.ConfigSet, protocol.ConfigSetParams{Path: name, Value: value})
 }
 
 func settingsOf(fields []protocol.ConfigField, tree map[string]json.RawMessage) []Setting {
@@ -164,8 +165,8 @@ func plainValue(raw json.RawMessage) any {
 	return v
 }
 
-// SecretPlace says where a pasted key will be stored.
-func SecretPlace(st protocol.Status) string {
+// secretPlace says where a pasted key will be stored.
+func secretPlace(st protocol.Status) string {
 	if st.SecretStore == "" || st.SecretStore == "keychain" {
 		return "the system's keychain"
 	}
@@ -192,4 +193,58 @@ func MissingSecretsHelp(st protocol.Status) string {
 	}
 	return "The system's keychain does not respond; it may be locked. Unlock it and restart Fairlead, or enter the missing values in the settings. They are then stored in " +
 		st.SecretStore + ", which only you can read."
+}
+
+// Models finds and selects models.
+type Models struct{ Feed *feed.Feed }
+
+// Detect searches for model servers on the gateway's machine. It blocks for some seconds.
+func (m Models) Detect(ctx context.Context) ([]protocol.DetectedServer, error) {
+	r, err := feed.Call(ctx, m.Feed, protocol.ModelsDetect, protocol.Empty{})
+	return r.Servers, err
+}
+
+// UseServer makes a detected server the default, with its first model with tools, if any.
+func (m Models) UseServer(ctx context.Context, s protocol.DetectedServer) (protocol.ModelRef, error) {
+	if len(s.Models) == 0 {
+		return protocol.ModelRef{}, errors.New(s.Name + " has no model loaded. Load one there, then try again")
+	}
+	ref := protocol.ModelRef{Provider: s.Provider, ID: s.Models[0].ID}
+	if model, ok := lists.Find(s.Models, func(i protocol.ModelInfo) bool { return i.Tools }); ok {
+		ref.ID = model.ID
+	}
+	if err := feed.Set(ctx, m.Feed, "providers."+s.Provider+".baseUrl", s.BaseURL); err != nil {
+		return ref, err
+	}
+	return ref, m.Use(ctx, ref)
+}
+
+// Use sets the default model and leaves the thinking level unchanged. It blocks.
+func (m Models) Use(ctx context.Context, ref protocol.ModelRef) error {
+	type model struct {
+		protocol.ModelRef
+		ThinkingLevel json.RawMessage `json:"thinkingLevel,omitempty"`
+	}
+	r, err := feed.Call(ctx, m.Feed, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.thinkingLevel"})
+	if err != nil {
+		return err
+	}
+	return feed.Set(ctx, m.Feed, "model", model{ref, r.Value})
+}
+
+// toggleDay returns the days of quiet hours with or without one day; the last one stays. No days
+// are all of them.
+func toggleDay(days []string, day string) []string {
+	all := lists.Map(weekdays, func(d [2]string) string { return d[1] })
+	if len(days) == 0 {
+		days = all
+	}
+	toggled := lists.Without(all, func(d string) bool { return slices.Contains(days, d) == (d == day) })
+	switch len(toggled) {
+	case 0:
+		return days
+	case len(all):
+		return []string{}
+	}
+	return toggled
 }

@@ -1,4 +1,4 @@
-package state
+package settings
 
 import (
 	"testing"
@@ -10,9 +10,9 @@ import (
 
 func TestTheCheckUpUsesWhatTheWindowsKnow(t *testing.T) {
 	t.Parallel()
-	a := NewApp()
+	a := feed.New()
 	states := func() (text string) {
-		for _, f := range a.CheckUp(t.Context(), "", "1") {
+		for _, f := range checkUp(t.Context(), a, "", "1") {
 			text += f.Check + " " + f.State + "; "
 		}
 		return text
@@ -30,7 +30,7 @@ func TestTheCheckUpUsesWhatTheWindowsKnow(t *testing.T) {
 
 func TestTheReportHasEveryFindingWithItsFix(t *testing.T) {
 	t.Parallel()
-	got := CheckUpReport("Fairlead 1", []doctor.Finding{{Check: "agent", State: doctor.Warning, Found: "paused", Fix: "resume it"}, {Check: "database", State: doctor.OK, Found: "writable"}})
+	got := checkUpReport("Fairlead 1", []doctor.Finding{{Check: "agent", State: doctor.Warning, Found: "paused", Fix: "resume it"}, {Check: "database", State: doctor.OK, Found: "writable"}})
 	if want := "Fairlead 1\n! agent: paused\n  → resume it\n✓ database: writable\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

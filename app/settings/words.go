@@ -1,4 +1,4 @@
-package state
+package settings
 
 import (
 	"bytes"
@@ -13,14 +13,15 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/notify"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
-// SettingText formats a value for editing: durations in words, a text per line, other lists as
+// settingText formats a value for editing: durations in words, a text per line, other lists as
 // JSON. A secret is empty.
-func SettingText(f protocol.ConfigField, value json.RawMessage) string {
+func settingText(f protocol.ConfigField, value json.RawMessage) string {
 	var text string
 	switch {
 	case f.Secret || len(value) == 0 || string(value) == "null":
@@ -71,25 +72,25 @@ var choiceNames = map[string]map[string]string{
 	"session.defaultResetPolicy.mode": {"manual": "Never", "daily": "Every day", "idle": "After a period without messages"},
 }
 
-// SettingChoice is the name of one of the values of a setting.
-func SettingChoice(f protocol.ConfigField, value string) string {
+// choiceName is the name of one of the values of a setting.
+func choiceName(f protocol.ConfigField, value string) string {
 	switch f.Path {
 	case "model.thinkingLevel":
-		return ThinkingName(value)
+		return wording.Thinking(value)
 	case "model.provider":
 		return protocol.ProviderName(value)
 	}
 	return cmp.Or(choiceNames[f.Path][value], format.Capital(value), "Not set")
 }
 
-// SettingWords formats a value for display, in one line.
-func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
-	text := SettingText(f, value)
+// settingWords formats a value for display, in one line.
+func settingWords(f protocol.ConfigField, value json.RawMessage) string {
+	text := settingText(f, value)
 	switch {
 	case f.Secret && len(value) > 0:
 		return "set"
 	case len(f.Enum) > 0:
-		return SettingChoice(f, text)
+		return choiceName(f, text)
 	case f.Type == "boolean":
 		if text == "true" {
 			return "on"
@@ -108,11 +109,11 @@ func SettingWords(f protocol.ConfigField, value json.RawMessage) string {
 	return format.Clip(strings.ReplaceAll(strings.TrimSpace(text), "\n", ", "), 80)
 }
 
-// SettingLimits describes the range of a number; empty if it has none.
-func SettingLimits(f protocol.ConfigField) string {
+// settingLimits describes the range of a number; empty if it has none.
+func settingLimits(f protocol.ConfigField) string {
 	say := func(n float64) string {
 		if f.Format == protocol.FormatMillis {
-			return SettingText(f, json.RawMessage(strconv.FormatInt(int64(n), 10)))
+			return settingText(f, json.RawMessage(strconv.FormatInt(int64(n), 10)))
 		}
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
@@ -127,17 +128,17 @@ func SettingLimits(f protocol.ConfigField) string {
 	return ""
 }
 
-// SettingRefusal describes why a value was refused, with limits in the notation of the form.
-func SettingRefusal(s Setting, err error) string {
+// refusalText describes why a value was refused, with limits in the notation of the form.
+func refusalText(s Setting, err error) string {
 	text := feed.WithoutPath(s.Name, err.Error())
-	if limits := SettingLimits(s.ConfigField); limits != "" && strings.HasPrefix(text, "this must be ") && strings.Contains(text, " from ") {
+	if limits := settingLimits(s.ConfigField); limits != "" && strings.HasPrefix(text, "this must be ") && strings.Contains(text, " from ") {
 		return "this must be " + limits
 	}
 	return text
 }
 
-// ParseSetting parses a typed value. The gateway checks the range.
-func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) {
+// parseSetting parses a typed value. The gateway checks the range.
+func parseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) {
 	plain := strings.TrimSpace(text)
 	switch {
 	case f.Type == "list" && f.Items == "object":
@@ -149,7 +150,7 @@ func ParseSetting(f protocol.ConfigField, text string) (json.RawMessage, error) 
 		lines := lists.Map(strings.Split(text, "\n"), strings.TrimSpace)
 		return protocol.Marshal(lists.Without(lines, func(line string) bool { return line == "" }))
 	case f.Format == protocol.FormatMillis || f.Format == protocol.FormatDuration:
-		d, err := ParseDuration(plain)
+		d, err := parseDuration(plain)
 		switch {
 		case err != nil:
 			return nil, err
@@ -233,8 +234,8 @@ var durationUnits = map[string]time.Duration{
 	"m": time.Minute, "min": time.Minute, "minute": time.Minute, "h": time.Hour, "hr": time.Hour, "hour": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour,
 }
 
-// ParseDuration parses a duration: 5 minutes, 1 hour 30 min, 90s, 1.5 h, never.
-func ParseDuration(text string) (time.Duration, error) {
+// parseDuration parses a duration: 5 minutes, 1 hour 30 min, 90s, 1.5 h, never.
+func parseDuration(text string) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == "never" || text == "0" {
 		return 0, nil
@@ -254,4 +255,22 @@ func ParseDuration(text string) (time.Duration, error) {
 		rest = rest[len(part[0]):]
 	}
 	return sum, nil
+}
+
+// quietAllow are the values of QuietHours.Allow with their names.
+var quietAllow = [][2]string{{"Only questions", notify.QuietQuestions}, {"Nothing", notify.QuietNothing}}
+
+// weekdays are the days of QuietHours, from Monday, with their names.
+var weekdays = [][2]string{
+	{"Mon", "mon"}, {"Tue", "tue"}, {"Wed", "wed"}, {"Thu", "thu"}, {"Fri", "fri"}, {"Sat", "sat"}, {"Sun", "sun"},
+}
+
+// freeName returns the name that the error of a pairing suggests, because another machine has the
+// name of this one; empty for other errors.
+func freeName(err error) string {
+	var taken protocol.NameTaken
+	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
+		return ""
+	}
+	return string(taken.Free)
 }
