@@ -26,12 +26,12 @@ type approvals struct {
 
 // update opens the dialog when an approval arrives, and closes it when none is left to answer.
 func (a *approvals) update(v feed.View) {
-	waiting := v.UnsnoozedApprovals()
+	waiting := v.Questions.Pending.OfCalls().Unsnoozed()
 	if len(waiting) == 0 {
 		if a.window != nil {
 			a.window.Close()
 			a.window, a.dialog = nil, nil
-			if n := len(v.Questions.Closed); n > 0 && !v.Questions.Closed[n-1].AnsweredHere && len(v.Questions.Approvals) == 0 {
+			if n := len(v.Questions.Closed); n > 0 && !v.Questions.Closed[n-1].AnsweredHere && len(v.Questions.Pending.OfCalls()) == 0 {
 				a.ui.messages.show("This approval was answered elsewhere: " + question.OutcomeText(v.Questions.Closed[n-1].Question) + ".")
 			}
 		}
@@ -53,7 +53,7 @@ func (a *approvals) openDialog(v feed.View) {
 	a.dialog = approve.New(a.handlers(w), &a.ui.machines, w.Canvas())
 	w.SetPadded(false)
 	w.SetContent(a.dialog)
-	a.dialog.Update(v.UnsnoozedApprovals(), nil)
+	a.dialog.Update(v.Questions.Pending.OfCalls().Unsnoozed(), nil)
 	w.Resize(a.dialog.Best())
 	w.SetCloseIntercept(a.dialog.Deny)
 	w.CenterOnScreen()
@@ -64,7 +64,7 @@ func (a *approvals) openDialog(v feed.View) {
 // review brings an approval to the front, even a snoozed one.
 func (a *approvals) review(id protocol.QuestionID) {
 	a.pending = ""
-	for _, q := range a.ui.view().Questions.Approvals {
+	for _, q := range a.ui.view().Questions.Pending {
 		if q.ID == id && q.Later != 0 {
 			a.pending = id // open it once the view has it again
 			a.ui.backend.state.Approvals.Unsnooze(id)

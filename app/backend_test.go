@@ -95,11 +95,11 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	if _, err := b.state.Chats.Open(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
 		t.Fatal(err)
 	}
-	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Approvals) == 1 })
+	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Pending) == 1 })
 	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
-	b.state.Approvals.Answer([]protocol.Question{v.Questions.Approvals[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
+	b.state.Approvals.Answer([]protocol.Question{v.Questions.Pending[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
 	v = await(t, b, "the end of the question", func(v feed.View) bool { return len(v.Questions.Closed) == 1 })
 	if c := v.Questions.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)

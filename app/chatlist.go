@@ -25,7 +25,7 @@ func factsOf(v feed.View) chatFacts {
 			f.working[r.SessionKey] = true
 		}
 	}
-	for _, a := range v.Questions.Approvals {
+	for _, a := range v.Questions.Pending.OfCalls() {
 		f.asking[a.SessionKey] = true
 	}
 	return f

@@ -196,9 +196,9 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	for i, key := range []protocol.SessionKey{"agent:main:b", "agent:main:b", "agent:main:d"} {
 		q := approval(fmt.Sprint("q", i), key)
 		q.Why = ""
-		v.Questions.Approvals = append(v.Questions.Approvals, q)
+		v.Questions.Pending = append(v.Questions.Pending, q)
 	}
-	v.Questions.Approvals[2].Args = []byte(`{"command":"make clean"}`)
+	v.Questions.Pending[2].Args = []byte(`{"command":"make clean"}`)
 	u.update(v)
 	if got, want := u.main.lines(), "Run make -j4 on laptop ×2\nRun make clean on laptop\n> Chat A\nChat B ●\nChat C\nChat D ●\nChat E"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
@@ -213,7 +213,7 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 
 func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	u, v := newChatList(t)
-	v.Questions.Others = []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}}
+	v.Questions.Pending = []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}}
 	u.update(v)
 	if item := u.main.sidebar.listMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)

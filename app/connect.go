@@ -39,7 +39,7 @@ type connectWindow struct {
 // requests returns the questions of a view other than approvals, in their order.
 func (c *connectWindow) requests(v feed.View) (list []connectRequest) {
 	app := c.ui.backend.state
-	for _, q := range v.Questions.Others {
+	for _, q := range v.Questions.Pending {
 		r := connectRequest{id: q.ID, title: question.Title(q), hasLimit: q.ExpiresAt > 0}
 		switch {
 		case q.Pairing != nil:

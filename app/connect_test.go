@@ -28,8 +28,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Questions.Approvals = nil
-	v.Questions.Others = []protocol.Question{pairRequest("r", "tower")}
+	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -61,12 +60,12 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	}
 
 	// Answered here or elsewhere, it is over.
-	v.Questions.Others = []protocol.Question{pairRequest("s", "attic")}
+	v.Questions.Pending = []protocol.Question{pairRequest("s", "attic")}
 	u.update(v)
 	if u.connect.window == nil || u.connect.window.Title() != "Pair “attic”?" {
 		t.Error("the next request is not shown")
 	}
-	v.Questions.Others = nil
+	v.Questions.Pending = nil
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
@@ -80,8 +79,7 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Questions.Approvals = nil
-	v.Questions.Others = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
+	v.Questions.Pending = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
 	u.update(v)
 	if u.connect.window == nil {
 		t.Fatal("no window asks")
@@ -96,13 +94,13 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
 
 	// A request with a time limit comes first, and this one again after it.
-	widen := v.Questions.Others
-	v.Questions.Others = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
+	widen := v.Questions.Pending
+	v.Questions.Pending = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
 	u.update(v)
 	if got := u.connect.window.Title(); got != "Pair “tower”?" {
 		t.Errorf("the window asks %q", got)
 	}
-	v.Questions.Others = widen
+	v.Questions.Pending = widen
 	u.update(v)
 	if got := u.connect.window.Title(); got != "Allow more on “nas”?" {
 		t.Errorf("the window asks %q", got)
@@ -128,8 +126,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Questions.Approvals, v.Questions.Others = nil, nil
-	v.Questions.Others = []protocol.Question{{
+	v.Questions.Pending = []protocol.Question{{
 		ID: "c", Kind: protocol.AskApp, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
 		App: &protocol.AppSubject{Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell}},
 	}}
@@ -154,7 +151,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	if u.connect.window == nil || u.connect.shown.id != "c" {
 		t.Fatal("the tray does not show the question")
 	}
-	v.Questions.Others = nil
+	v.Questions.Pending = nil
 	u.update(v)
 	if u.connect.window != nil {
 		t.Error("the window asks about nothing")
@@ -167,8 +164,7 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	u.notes.notifier = f
 	want := f.wants(t)
 	v := sample()
-	v.Questions.Approvals, v.Questions.Others = nil, nil
-	v.Questions.Others = []protocol.Question{{
+	v.Questions.Pending = []protocol.Question{{
 		ID: "q", Kind: protocol.AskInput, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(), Input: &protocol.InputSubject{
 			Server: "docs", Message: "Which branch?", Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
 		},
@@ -193,7 +189,7 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	// Closing the window cancels the question.
 	u.know(v)
 	u.connect.putOff()
-	if n := len(u.backend.state.View().Questions.Others); n != 0 || u.connect.window != nil {
+	if n := len(u.backend.state.View().Questions.Pending); n != 0 || u.connect.window != nil {
 		t.Errorf("%d questions after closing, window %v", n, u.connect.window)
 	}
 }

@@ -12,7 +12,7 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	v := sample()
-	v.Questions.Approvals = nil // their window would be the one that the positions are of
+	v.Questions.Pending = nil // their window would be the one that the positions are of
 	u.update(v)
 	mark := u.main.conversation.mark
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject

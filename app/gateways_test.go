@@ -49,7 +49,7 @@ func agree(t *testing.T, other *backend) (show func(words []string, seconds int)
 		select {
 		case words := <-asked:
 			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
-				for _, q := range other.state.View().Questions.Others.Of(protocol.AskPair, protocol.AskWiden) {
+				for _, q := range other.state.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden) {
 					if slices.Equal(q.Pairing.Words, words) {
 						other.state.Questions.Answer(q, question.Answer(true))
 						return
@@ -230,7 +230,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	}
 	var wider []protocol.Question
 	for end := time.Now().Add(3 * time.Minute); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
-		wider = other.state.View().Questions.Others.Of(protocol.AskPair, protocol.AskWiden)
+		wider = other.state.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden)
 		if time.Now().After(end) {
 			t.Fatal("the person there is not asked")
 		}

@@ -17,7 +17,7 @@ func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for _, id := range []protocol.QuestionID{"s1", "s2"} {
-		v.Questions.Others = append(v.Questions.Others, protocol.Question{ID: id, Kind: protocol.AskSender, Sender: new(protocol.SenderSubject)})
+		v.Questions.Pending = append(v.Questions.Pending, protocol.Question{ID: id, Kind: protocol.AskSender, Sender: new(protocol.SenderSubject)})
 	}
 	u.update(v)
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))

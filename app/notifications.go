@@ -131,7 +131,7 @@ func (ns *notifications) allow(id string, now time.Time) {
 
 // deny denies an approval in its current form, even if the person has not seen the latest change.
 func (ns *notifications) deny(id string) {
-	for _, q := range ns.ui.view().Questions.Approvals {
+	for _, q := range ns.ui.view().Questions.Pending.OfCalls() {
 		if string(q.ID) == id {
 			ns.answer(q, state.Reply{Decision: protocol.DecisionDeny})
 			return
@@ -149,7 +149,10 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 	}
 	want, questions := ns.questionMessages(v)
 	devices := make(map[string]bool) // names of notifications of devices that want to pair
-	for _, q := range v.Questions.Others {
+	for _, q := range v.Questions.Pending {
+		if q.IsOfCall() {
+			continue
+		}
 		id := connectPrefix + string(q.ID)
 		text := ""
 		switch {
@@ -189,7 +192,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 // questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
 func (ns *notifications) questionMessages(v feed.View) (map[string]notify.Message, map[string]protocol.Question) {
 	list, questions := make(map[string]notify.Message), make(map[string]protocol.Question)
-	waiting := v.UnsnoozedApprovals()
+	waiting := v.Questions.Pending.OfCalls().Unsnoozed()
 	if len(waiting) > maxSeparate {
 		text := fmt.Sprintf("%d questions need you", len(waiting))
 		last := waiting[len(waiting)-1]

@@ -36,7 +36,7 @@ func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
 
 func waiting(n int) (v feed.View) {
 	for i := range n {
-		v.Questions.Approvals = append(v.Questions.Approvals, protocol.Question{
+		v.Questions.Pending = append(v.Questions.Pending, protocol.Question{
 			ID: protocol.QuestionID(fmt.Sprint(i)), Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec,
 			Node: "server", Args: []byte(fmt.Sprintf(`{"command":"make %d"}`, i)),
 		})
@@ -80,7 +80,7 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
 	}
 	ask := func(command, hash string) (v feed.View) {
-		v.Questions.Approvals = []protocol.Question{{
+		v.Questions.Pending = []protocol.Question{{
 			ID: "q", Hash: hash, Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "server", AskedBy: protocol.AskedBy{Kind: "chat"},
 			Choices: []string{protocol.ScopeOnce}, Args: []byte(`{"command":"` + command + `"}`), Preview: &protocol.CallPreview{},
 			Parts: []protocol.QuestionPart{{Kind: "command", Argv: strings.Fields(command)}},
@@ -130,7 +130,7 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 
 func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 	v := feed.View{
-		Questions: feed.Questions{Others: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
 	}
 	for _, c := range []struct {
 		off  notify.Kind

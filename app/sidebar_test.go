@@ -15,7 +15,7 @@ import (
 func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	u.update(v)
 	chats, shelf := u.main.sidebar.middle.Objects[0], u.main.sidebar.middle.Objects[1]
 	if rest := u.main.sidebar.middle.Size().Height - chats.Size().Height - shelf.Size().Height; rest < 100 {
@@ -68,7 +68,7 @@ func TestCountersDoNotClipTheNamesOfPages(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for i := range 42 {
-		v.Questions.Approvals = append(v.Questions.Approvals, approval(fmt.Sprint(i), protocol.MainSession))
+		v.Questions.Pending = append(v.Questions.Pending, approval(fmt.Sprint(i), protocol.MainSession))
 		if i < 12 {
 			v.Transfers.List = append(v.Transfers.List, protocol.Transfer{ID: protocol.TransferID(fmt.Sprint(i))})
 		}

@@ -90,7 +90,10 @@ func (b *sidebar) show() {
 	if v.Needs() > 0 {
 		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
-	for _, q := range v.Questions.Others {
+	for _, q := range v.Questions.Pending {
+		if q.IsOfCall() {
+			continue
+		}
 		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q)}
 		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
 	}

@@ -60,7 +60,7 @@ func sample() feed.View {
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}}},
 		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Local: true}, {ID: "nas", LastSeenAt: time.Now().AddDate(0, 0, -1).UnixMilli()}},
 		Runs:      feed.Runs{List: []protocol.RunInfo{{RunID: "r", SessionKey: "agent:main:2", State: protocol.RunThinking}}},
-		Questions: feed.Questions{Approvals: []protocol.Question{approval("q", protocol.MainSession)}},
+		Questions: feed.Questions{Pending: []protocol.Question{approval("q", protocol.MainSession)}},
 	}
 }
 
@@ -177,7 +177,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 		t.Fatal("no window for the question")
 	}
 	v := sample()
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	q := approval("q", protocol.MainSession)
 	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
 	v.Questions.Closed = []feed.Closed{{Question: q}}
@@ -198,12 +198,12 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.window.Resize(fyne.NewSize(520, 640))
 	v := sample()
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	v.Runs.List = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
 	for _, id := range []string{"a", "b"} {
 		q := approval(id, protocol.MainSession)
 		q.CallID, q.RunID = protocol.CallID(id), "r"
-		v.Questions.Approvals = append(v.Questions.Approvals, q)
+		v.Questions.Pending = append(v.Questions.Pending, q)
 		v.Calls = append(v.Calls, protocol.CallInfo{CallID: q.CallID, RunID: "r", SessionKey: q.SessionKey, Node: q.Node, Tool: q.Tool, Args: q.Args, State: protocol.CallWaiting, ApprovalID: q.ID})
 	}
 	chat := state.ChatView{Key: protocol.MainSession}
@@ -376,7 +376,7 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 func TestAFullDiskIsSaidOnce(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	v.Status.Paused, v.Status.Storage = true, "The disk is full."
 	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
 	u.update(v)
@@ -403,7 +403,7 @@ func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
 func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
 	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
@@ -418,7 +418,7 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	v.Status.Connected, v.Status.Loaded, v.Status.Problem = false, false, "The disk is full"
 	u.update(v)
 	if !u.messages.banner.Visible() {
@@ -554,7 +554,7 @@ func TestMessageThatWasNotTakenComesBack(t *testing.T) {
 func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
-	v.Sessions.List, v.Questions.Approvals = v.Sessions.List[1:], nil
+	v.Sessions.List, v.Questions.Pending = v.Sessions.List[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
 	if u.main.conversation.key != "agent:work:team" || u.backend.prefs.get().Chat != u.main.conversation.key || !strings.Contains(u.main.lines(), "Main chat") {

@@ -12,7 +12,7 @@ import (
 // 100.
 func readShell(t *testing.T) (*ui, feed.View) {
 	u, v := newTestUI(t), sample()
-	v.Questions.Approvals, v.Runs.List = nil, nil
+	v.Questions.Pending, v.Runs.List = nil, nil
 	for i := range v.Sessions.List {
 		v.Sessions.List[i].LastActiveAt, v.Sessions.List[i].MessageCount = 100, 2
 	}

@@ -66,7 +66,7 @@ func protectedHost() *protocol.HostInfo {
 func view() feed.View {
 	return feed.View{
 		Status:    feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}},
-		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}}},
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}}},
 		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Host: protectedHost()}, {ID: "nas"}},
 	}
@@ -148,7 +148,7 @@ func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	if len(p.menus) != 1 || len(p.icons) != 1 {
 		t.Errorf("%d menus and %d icons for one look", len(p.menus), len(p.icons))
 	}
-	v.Questions.Approvals = nil
+	v.Questions.Pending = nil
 	tray.Show(state.TrayOf(v))
 	v.Status.Paused = false
 	tray.Show(state.TrayOf(v))

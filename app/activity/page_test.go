@@ -14,7 +14,7 @@ import (
 func sample() (feed.View, View) {
 	v := feed.View{
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}}},
-		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "1"}}},
 		Runs:      feed.Runs{List: []protocol.RunInfo{{SessionKey: "a", State: protocol.RunThinking}}},
 		Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t"}}},
 		Machines:  []protocol.NodeInfo{{ID: "n", Name: "tower"}},

@@ -47,8 +47,7 @@ func TestActivityCountsEverythingThatNeedsThePerson(t *testing.T) {
 	t.Parallel()
 	v := feed.View{
 		Questions: feed.Questions{
-			Approvals: []protocol.Question{{ID: "1"}},
-			Others:    []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
+			Pending: []protocol.Question{{ID: "1"}, {ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}},
 		},
 	}
 	if got := nowLines(v); len(got) != 1 || got[0].Title != "4 questions need you" {
@@ -72,7 +71,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 	t.Parallel()
 	v := feed.View{
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "The parser"}, {SessionKey: "b", Title: "Photos"}}},
-		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1"}, {ID: "2"}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "1"}, {ID: "2"}}},
 		Runs: feed.Runs{List: []protocol.RunInfo{
 			{SessionKey: "a", State: protocol.RunWaiting}, {SessionKey: "b", State: protocol.RunQueued}, {SessionKey: "b", State: protocol.RunFailed},
 		}},

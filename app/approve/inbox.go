@@ -76,8 +76,8 @@ func NewInbox(h InboxHandlers, machines *style.Machines) *Inbox {
 // Update shows the approvals of a view. The focused row keeps the focus while it exists.
 func (in *Inbox) Update(v feed.View) {
 	groups := state.Inbox(v)
-	nodes.UpdateRequests(in.requests, v.Questions.Others.Of(protocol.AskPair, protocol.AskWiden), in.clock(), in.h.Answer)
-	apps.UpdateConsents(in.consents, v.Questions.Others.Of(protocol.AskApp), v.Machines, in.clock(), in.h.Answer)
+	nodes.UpdateRequests(in.requests, v.Questions.Pending.Of(protocol.AskPair, protocol.AskWiden), in.clock(), in.h.Answer)
+	apps.UpdateConsents(in.consents, v.Questions.Pending.Of(protocol.AskApp), v.Machines, in.clock(), in.h.Answer)
 	tools.UpdateQuestions(in.servers, v, in.clock(), tools.QuestionHandlers{Answer: in.h.Answer, OpenURL: in.h.OpenURL})
 	tools.UpdateChanges(in.changes, v, in.clock(), in.h.Answer)
 	updateSenders(in.senders, v, in.clock(), in.h.Answer)

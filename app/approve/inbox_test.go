@@ -42,10 +42,10 @@ func newInboxBench(t *testing.T) (in *Inbox, w fyne.Window, did *[]string) {
 }
 
 func inboxView() feed.View {
-	v := feed.View{Questions: feed.Questions{Approvals: []protocol.Question{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}}}
-	v.Questions.Approvals[3].Later = 1_300_000
-	for i := range v.Questions.Approvals {
-		v.Questions.Approvals[i].ExpiresAt = 1_290_000
+	v := feed.View{Questions: feed.Questions{Pending: []protocol.Question{ask("a", "make"), ask("b", "make"), risky("c"), twoParts("d")}}}
+	v.Questions.Pending[3].Later = 1_300_000
+	for i := range v.Questions.Pending {
+		v.Questions.Pending[i].ExpiresAt = 1_290_000
 	}
 	return v
 }
@@ -100,7 +100,7 @@ func TestInboxFitsANarrowWindow(t *testing.T) {
 
 func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 	in, w, _ := newInboxBench(t)
-	in.Update(feed.View{Questions: feed.Questions{Approvals: []protocol.Question{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}}})
+	in.Update(feed.View{Questions: feed.Questions{Pending: []protocol.Question{ask("a", "echo one two three four five six seven eight nine ten and all the rest of it")}}})
 	for width, want := range map[float32]string{300: "… on server<", 1400: "all the rest of it on server<"} {
 		w.Resize(fyne.NewSize(width, 420))
 		markup := test.RenderObjectToMarkup(in.Box)
@@ -124,7 +124,7 @@ func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
 func TestInboxShowsTheTimeLeftWhoeverHasSeenTheQuestion(t *testing.T) {
 	in, _, _ := newInboxBench(t)
 	v := inboxView()
-	v.Questions.Approvals[0].Unseen, v.Questions.Approvals[2].Unseen, v.Questions.Approvals[2].Shown = 1, 1, true
+	v.Questions.Pending[0].Unseen, v.Questions.Pending[2].Unseen, v.Questions.Pending[2].Shown = 1, 1, true
 	in.Update(v)
 	if n := strings.Count(test.RenderObjectToMarkup(in.Box), ">4:50 left<"); n != 2 {
 		t.Errorf("the time left is shown %d times", n)
@@ -151,7 +151,7 @@ func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
 	press := func(k fyne.KeyName) { w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: k}) }
 	press(fyne.KeyDown)
 	press(fyne.KeyDown)
-	v.Questions.Approvals = v.Questions.Approvals[:3] // the last one was answered elsewhere
+	v.Questions.Pending = v.Questions.Pending[:3] // the last one was answered elsewhere
 	in.Update(v)
 	press(fyne.KeyReturn)
 	if got := fmt.Sprint(*did); got != "[review c]" {
@@ -163,7 +163,7 @@ func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
 	}
 	v = feed.View{}
 	for i := range 40 {
-		v.Questions.Approvals = append(v.Questions.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d", i)))
+		v.Questions.Pending = append(v.Questions.Pending, ask(fmt.Sprint(i), fmt.Sprintf("make %d", i)))
 	}
 	in.Update(v)
 	in.Focus(w.Canvas())
@@ -185,7 +185,7 @@ func TestInboxOfManyQuestions(t *testing.T) {
 	in, _, _ := newInboxBench(t)
 	var v feed.View
 	for i := range 250 {
-		v.Questions.Approvals = append(v.Questions.Approvals, ask(fmt.Sprint(i), fmt.Sprintf("make %d %s", i, strings.Repeat("long ", 40))))
+		v.Questions.Pending = append(v.Questions.Pending, ask(fmt.Sprint(i), fmt.Sprintf("make %d %s", i, strings.Repeat("long ", 40))))
 	}
 	in.Update(v)
 	if len(in.rows.Objects) != maxRows || !strings.HasPrefix(in.more.Text, "150 more") {

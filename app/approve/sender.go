@@ -35,7 +35,7 @@ func newSender(asked protocol.Question, now time.Time, answer func(protocol.Ques
 
 // updateSenders lists the unknown senders who wait for access.
 func updateSenders(l *widgets.Questions, v feed.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
-	list := v.Questions.Others.Of(protocol.AskSender)
+	list := v.Questions.Pending.Of(protocol.AskSender)
 	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return newSender(list[i], now, answer) })
 }

@@ -16,13 +16,13 @@ import (
 
 // TestStrangerIsAnsweredInNeedsYou: a stranger is one question of those that need the person.
 func TestStrangerIsAnsweredInNeedsYou(t *testing.T) {
-	v := feed.View{Questions: feed.Questions{Others: feed.QuestionList{{ID: "q", Kind: protocol.AskSender, Hash: "h", Sender: &protocol.SenderSubject{
+	v := feed.View{Questions: feed.Questions{Pending: feed.QuestionList{{ID: "q", Kind: protocol.AskSender, Hash: "h", Sender: &protocol.SenderSubject{
 		PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test", SenderName: "Ann", FirstMessage: "May I?"},
 	}}}}}
 	if v.Needs() != 1 || v.AccessRequests() != 1 {
 		t.Errorf("got %d questions and %d requests, want 1 and 1", v.Needs(), v.AccessRequests())
 	}
-	if got, want := question.Title(v.Questions.Others[0]), "Let “Ann” (ann@town.test) write to the agent on xmpp?"; got != want {
+	if got, want := question.Title(v.Questions.Pending[0]), "Let “Ann” (ann@town.test) write to the agent on xmpp?"; got != want {
 		t.Errorf("title: got %q, want %q", got, want)
 	}
 	pagetest.Start(t, style.Light)

@@ -88,7 +88,7 @@ func (p *Page) addButton() *widgets.Button {
 // fill lists the apps.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := lists.Map(v.Questions.Others.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
+	asking := lists.Map(v.Questions.Pending.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q), Text: "Waiting for your answer",
 			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
@@ -143,7 +143,7 @@ func (p *Page) address() mcpAddress {
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.Questions.Others.Of(protocol.AskApp)
+	asking := p.view.Questions.Pending.Of(protocol.AskApp)
 	if i < len(asking) {
 		p.e.Open(host.Question(asking[i].ID))
 	} else {

@@ -97,7 +97,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: feed.Status{Status: protocol.Status{Listen: "127.0.0.1:8787"}}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
-	v.Questions.Others = []protocol.Question{consent()}
+	v.Questions.Pending = []protocol.Question{consent()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
 	p.open("a")
@@ -116,7 +116,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			p.show(full())
 			pagetest.Shot(t, p.w, "apps-list-"+size)
 			v := full()
-			v.Questions.Others = []protocol.Question{consent()}
+			v.Questions.Pending = []protocol.Question{consent()}
 			p.show(v)
 			pagetest.Shot(t, p.w, "apps-consent-"+size)
 			p.open("b")
@@ -207,7 +207,7 @@ func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
 func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
-	v.Questions.Others = []protocol.Question{consent()}
+	v.Questions.Pending = []protocol.Question{consent()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "Connect “Claude Code”?", "5:00 left")
 	p.List.Select(0)

@@ -264,7 +264,7 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Settings: &protocol.SessionPrefs{Model: &protocol.ModelRef{ID: "own"}}}, {SessionKey: "b"}}},
 		Runs:      feed.Runs{List: []protocol.RunInfo{{RunID: "1", SessionKey: "a"}, {RunID: "2", SessionKey: "b"}}},
 		Calls:     []protocol.CallInfo{{CallID: "1", SessionKey: "a"}, {CallID: "2", SessionKey: "b"}},
-		Questions: feed.Questions{Approvals: []protocol.Question{{ID: "1", SessionKey: "a"}, {ID: "2", SessionKey: "b"}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "1", Kind: protocol.AskCall, SessionKey: "a"}, {ID: "2", Kind: protocol.AskCall, SessionKey: "b"}}},
 	}
 	s := StateOf(v, state.ChatView{Key: "a", Loading: true})
 	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected. refused" {

@@ -47,7 +47,7 @@ func StateOf(v feed.View, c state.ChatView) State {
 	}
 	s.Runs = v.Runs.In(c.Key, v.Texts)
 	s.Calls = slices.DeleteFunc(slices.Clone(v.Calls), func(x protocol.CallInfo) bool { return x.SessionKey != c.Key })
-	s.Approvals = slices.DeleteFunc(slices.Clone(v.Questions.Approvals), func(q protocol.Question) bool {
+	s.Approvals = slices.DeleteFunc(v.Questions.Pending.OfCalls(), func(q protocol.Question) bool {
 		return q.SessionKey != c.Key
 	})
 	if !v.Status.Connected && v.Status.Problem != "" {

@@ -9,29 +9,29 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Questions has the pending questions that are not being answered here, in the order in which the
-// person should answer them.
+// Questions has the questions that wait for the person.
 type Questions struct {
-	Approvals []protocol.Question
-	Others    QuestionList
-	// Closed are recently closed approvals, oldest first, for the windows that showed them.
+	// Pending are those of every kind that are not being answered here, in the order in which the
+	// person should answer them.
+	Pending QuestionList
+	// Closed are recently closed questions, oldest first, for the windows that showed them.
 	Closed []Closed
 
 	answering map[protocol.QuestionID]bool // those with an answer of this window on its way
 }
 
-// Closed is an approval that is no longer pending. AnsweredHere reports whether this window answered
+// Closed is a question that is no longer pending. AnsweredHere reports whether this window answered
 // it.
 type Closed struct {
 	protocol.Question
 	AnsweredHere bool
 }
 
-// maxClosed is the number of closed approvals that are retained.
+// maxClosed is the number of closed questions that are retained.
 const maxClosed = 32
 
 func (s *Questions) set(list []protocol.Question) {
-	s.Approvals, s.Others = nil, nil
+	s.Pending = nil
 	for _, q := range list {
 		s.apply(q)
 	}
@@ -41,23 +41,17 @@ func (s *Questions) set(list []protocol.Question) {
 func (s *Questions) apply(q protocol.Question) {
 	same := func(x protocol.Question) bool { return x.ID == q.ID }
 	if q.State != protocol.QuestionPending {
-		s.Approvals, s.Others = lists.Without(s.Approvals, same), lists.Without(s.Others, same)
-		if q.IsOfCall() {
-			s.Closed = append(lists.Without(s.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, s.answering[q.ID]})
-			s.Closed = s.Closed[max(0, len(s.Closed)-maxClosed):]
-		}
+		s.Pending = lists.Without(s.Pending, same)
+		s.Closed = append(lists.Without(s.Closed, func(x Closed) bool { return x.ID == q.ID }), Closed{q, s.answering[q.ID]})
+		s.Closed = s.Closed[max(0, len(s.Closed)-maxClosed):]
 		s.setAnswering(false, q.ID)
 		return
 	}
 	if s.answering[q.ID] {
 		return
 	}
-	list := &s.Approvals
-	if !q.IsOfCall() {
-		list = (*[]protocol.Question)(&s.Others)
-	}
-	*list = lists.Replace(*list, q, same)
-	protocol.SortQuestions(*list)
+	s.Pending = lists.Replace(s.Pending, q, same)
+	protocol.SortQuestions(s.Pending)
 }
 
 func (s *Questions) setAnswering(on bool, ids ...protocol.QuestionID) {
@@ -68,7 +62,7 @@ func (s *Questions) setAnswering(on bool, ids ...protocol.QuestionID) {
 func (s *Questions) StartAnswer(ids ...protocol.QuestionID) {
 	isOne := func(x protocol.Question) bool { return slices.Contains(ids, x.ID) }
 	s.setAnswering(true, ids...)
-	s.Approvals, s.Others = lists.Without(s.Approvals, isOne), lists.Without(s.Others, isOne)
+	s.Pending = lists.Without(s.Pending, isOne)
 }
 
 // EndAnswer ends the answers to questions. Those among them that are pending return.
@@ -81,16 +75,21 @@ func (s *Questions) EndAnswer(ids []protocol.QuestionID, now ...protocol.Questio
 	}
 }
 
-// UnsnoozedApprovals returns the pending approvals that are not snoozed.
-func (v View) UnsnoozedApprovals() []protocol.Question {
-	return lists.Without(v.Questions.Approvals, func(q protocol.Question) bool { return q.Later != 0 })
+// OfCalls returns the approvals: the questions about calls and about runs that make calls.
+func (l QuestionList) OfCalls() QuestionList {
+	return lists.Without(l, func(q protocol.Question) bool { return !q.IsOfCall() })
+}
+
+// Unsnoozed returns the questions that are not snoozed.
+func (l QuestionList) Unsnoozed() QuestionList {
+	return lists.Without(l, func(q protocol.Question) bool { return q.Later != 0 })
 }
 
 // NextQuestion returns the first pending approval of the next chat after the given one that waits
 // for the person, in the order of waiting. Without another chat, it is of the given one.
 func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Question, ok bool) {
 	var first []protocol.Question // of each chat
-	for _, a := range v.Questions.Approvals {
+	for _, a := range v.Questions.Pending.OfCalls() {
 		if !slices.ContainsFunc(first, func(x protocol.Question) bool { return x.SessionKey == a.SessionKey }) {
 			first = append(first, a)
 		}
@@ -106,7 +105,7 @@ func (v View) NextQuestion(after protocol.SessionKey) (q protocol.Question, ok b
 type QuestionList []protocol.Question
 
 // Of returns the questions of some kinds.
-func (l QuestionList) Of(kinds ...string) []protocol.Question {
+func (l QuestionList) Of(kinds ...string) QuestionList {
 	return lists.Without(l, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
 }
 

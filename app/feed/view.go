@@ -53,10 +53,10 @@ func (c *Changed) counters() map[string]*int {
 }
 
 // AccessRequests returns the number of people on channels who wait for access. Needs counts them, too.
-func (v View) AccessRequests() int { return len(v.Questions.Others.Of(protocol.AskSender)) }
+func (v View) AccessRequests() int { return len(v.Questions.Pending.Of(protocol.AskSender)) }
 
 // Needs returns the number of questions that wait for the person.
-func (v View) Needs() int { return len(v.Questions.Approvals) + len(v.Questions.Others) }
+func (v View) Needs() int { return len(v.Questions.Pending) }
 
 // Working reports whether any run is in progress.
 func (v View) Working() bool {

@@ -108,7 +108,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 
 func (p *Page) show(v feed.View) {
 	p.view, p.pairing = v, v.Pairing
-	UpdateRequests(p.requests, v.Questions.Others.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
+	UpdateRequests(p.requests, v.Questions.Pending.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
 	items := lists.Map(v.Machines, p.item)
 	if p.clients = p.pairing.Clients(); len(p.clients) > 0 {
 		items = append(items, widgets.ListItem{Title: "CONTROLLERS", Heading: true})

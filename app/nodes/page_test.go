@@ -31,7 +31,7 @@ func newTestPage(t *testing.T) *Page {
 // showPairing shows other devices and requests beside the present machines.
 func showPairing(p *Page, r feed.Pairing, questions ...protocol.Question) {
 	v := p.view
-	v.Pairing, v.Questions.Others = r, questions
+	v.Pairing, v.Questions.Pending = r, questions
 	p.show(v)
 }
 

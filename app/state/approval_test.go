@@ -30,13 +30,13 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Answer([]protocol.Question{exampleQuestion}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
-		if len(a.View().Questions.Approvals) != 0 {
+		if len(a.View().Questions.Pending) != 0 {
 			t.Error("the question is still there")
 		}
 		shown := exampleQuestion
 		shown.Shown = true
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &shown})
-		if len(a.View().Questions.Approvals) != 0 {
+		if len(a.View().Questions.Pending) != 0 {
 			t.Error("a change of the question brought it back while its answer is on the way")
 		}
 		close(release)
@@ -67,8 +67,8 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 		a.Approvals.Answer([]protocol.Question{exampleQuestion}, Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		v := a.View()
-		if len(v.Questions.Approvals) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
-			t.Errorf("approvals %v, notice %+v", v.Questions.Approvals, v.Notice)
+		if len(v.Questions.Pending) != 1 || v.Notice == nil || !strings.Contains(v.Notice.Text, "the question changed") {
+			t.Errorf("approvals %v, notice %+v", v.Questions.Pending, v.Notice)
 		}
 	})
 }
@@ -208,8 +208,8 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Answer(open, Reply{Decision: protocol.DecisionDeny})
-		if v := a.View(); len(v.Questions.Approvals) != 0 {
-			t.Errorf("still there: %v", v.Questions.Approvals)
+		if v := a.View(); len(v.Questions.Pending) != 0 {
+			t.Errorf("still there: %v", v.Questions.Pending)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -218,8 +218,8 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 			t.Errorf("sent %s", list)
 		}
 		v := a.View()
-		if len(v.Questions.Approvals) != 1 || v.Questions.Approvals[0].ID != "q1" {
-			t.Errorf("after the answer %v wait", v.Questions.Approvals)
+		if len(v.Questions.Pending) != 1 || v.Questions.Pending[0].ID != "q1" {
+			t.Errorf("after the answer %v wait", v.Questions.Pending)
 		}
 		if v.Notice == nil || !strings.Contains(v.Notice.Text, "denied by phone") {
 			t.Errorf("notice %+v", v.Notice)

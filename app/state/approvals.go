@@ -100,7 +100,7 @@ func (s Approvals) snooze(list []protocol.Question, d time.Duration) {
 	}
 	set := func(until int64) {
 		s.app.Feed.Questions.Update(func(now *feed.Questions) {
-			now.Approvals = lists.Map(now.Approvals, func(q protocol.Question) protocol.Question {
+			now.Pending = lists.Map(now.Pending, func(q protocol.Question) protocol.Question {
 				if slices.Contains(ids, q.ID) {
 					q.Later = until
 				}
@@ -130,11 +130,12 @@ type Group struct {
 func Inbox(v feed.View) []Group {
 	var list []Group
 	seen := make(map[protocol.QuestionID]bool)
-	for _, q := range v.Questions.Approvals {
+	approvals := v.Questions.Pending.OfCalls()
+	for _, q := range approvals {
 		if seen[q.ID] {
 			continue
 		}
-		g := Group{Question: q, All: question.Identical(v.Questions.Approvals, q), Later: q.Later}
+		g := Group{Question: q, All: question.Identical(approvals, q), Later: q.Later}
 		for _, x := range g.All {
 			seen[x.ID] = true
 			if x.Later == 0 {

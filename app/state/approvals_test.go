@@ -28,7 +28,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		a.Approvals.Snooze(one)
 		v := a.View()
-		if w := v.UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "two" || len(v.Questions.Approvals) != 2 {
+		if w := v.Questions.Pending.OfCalls().Unsnoozed(); len(w) != 1 || w[0].ID != "two" || len(v.Questions.Pending) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		if in := Inbox(v); len(in) != 2 || in[0].ID != "two" || in[1].Later == 0 {
@@ -44,17 +44,17 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		}
 		back := one // the gateway's event at the end of the time
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})
-		if w := a.View().UnsnoozedApprovals(); len(w) != 2 {
+		if w := a.View().Questions.Pending.OfCalls().Unsnoozed(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &off})
-		if w := a.View().UnsnoozedApprovals(); len(w) != 1 || w[0].ID != "one" {
+		if w := a.View().Questions.Pending.OfCalls().Unsnoozed(); len(w) != 1 || w[0].ID != "one" {
 			t.Errorf("waiting %v", w)
 		}
 		a.Approvals.Unsnooze("two")
-		if w := a.View().UnsnoozedApprovals(); len(w) != 2 {
+		if w := a.View().Questions.Pending.OfCalls().Unsnoozed(); len(w) != 2 {
 			t.Errorf("waiting %v", w)
 		}
 		synctest.Wait()
@@ -62,7 +62,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		a.Approvals.Snooze(one, two)
 		synctest.Wait()
 		v = a.View()
-		if w := v.UnsnoozedApprovals(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {
+		if w := v.Questions.Pending.OfCalls().Unsnoozed(); len(w) != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "it is gone") {
 			t.Errorf("after a failure %v wait, notice %+v", w, v.Notice)
 		}
 	})
@@ -73,15 +73,15 @@ func TestInboxPutsTheSameTogether(t *testing.T) {
 	for _, id := range []protocol.QuestionID{"a", "b", "c"} {
 		q := commandQuestion("make")
 		q.ID = id
-		v.Questions.Approvals = append(v.Questions.Approvals, q)
+		v.Questions.Pending = append(v.Questions.Pending, q)
 	}
 	other := commandQuestion("ls")
-	v.Questions.Approvals = append(v.Questions.Approvals, other)
+	v.Questions.Pending = append(v.Questions.Pending, other)
 	in := Inbox(v)
 	if len(in) != 2 || len(in[0].All) != 3 || len(in[1].All) != 1 {
 		t.Errorf("inbox %v", in)
 	}
-	v.Questions.Approvals[0].Later = 1
+	v.Questions.Pending[0].Later = 1
 	if in = Inbox(v); in[0].Later != 0 {
 		t.Error("two of three still wait, and the three are shown as put off")
 	}

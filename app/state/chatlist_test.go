@@ -67,9 +67,9 @@ func TestChatsAreGroupedByDay(t *testing.T) {
 func TestNextQuestionGoesThroughTheChats(t *testing.T) {
 	t.Parallel()
 	ask := func(id, key string) protocol.Question {
-		return protocol.Question{ID: protocol.QuestionID(id), SessionKey: protocol.SessionKey(key)}
+		return protocol.Question{ID: protocol.QuestionID(id), Kind: protocol.AskCall, SessionKey: protocol.SessionKey(key)}
 	}
-	v := feed.View{Questions: feed.Questions{Approvals: []protocol.Question{ask("1", "a"), ask("2", "b"), ask("3", "a"), ask("4", "c")}}}
+	v := feed.View{Questions: feed.Questions{Pending: []protocol.Question{ask("1", "a"), ask("2", "b"), ask("3", "a"), ask("4", "c")}}}
 	for after, want := range map[protocol.SessionKey]protocol.QuestionID{"x": "1", "a": "2", "b": "4", "c": "1"} {
 		if q, ok := v.NextQuestion(after); !ok || q.ID != want {
 			t.Errorf("after %s: %s, want %s", after, q.ID, want)

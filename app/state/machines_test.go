@@ -169,7 +169,7 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		v := a.View()
 		if v.Needs() != 2 || TrayOf(v).Items[2].Label != "Needs you (2)" || TrayOf(v).Items[2].Items[0].Request != "r" {
-			t.Fatalf("waiting: %+v, %+v", v.Questions.Others, TrayOf(v).Items[2])
+			t.Fatalf("waiting: %+v, %+v", v.Questions.Pending, TrayOf(v).Items[2])
 		}
 		a.Questions.Answer(r, question.Answer(true))
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
@@ -183,7 +183,7 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		a.Questions.Answer(s, question.Answer(true))
 		synctest.Wait()
 		if v := a.View(); v.Needs() != 2 || v.Notice == nil || !strings.Contains(v.Notice.Text, "not you") {
-			t.Errorf("an answer that was refused: %+v, %+v", v.Questions.Others, v.Notice)
+			t.Errorf("an answer that was refused: %+v, %+v", v.Questions.Pending, v.Notice)
 		}
 		refuse, won = false, false
 		a.Questions.Answer(s, question.Answer(true))

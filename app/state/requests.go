@@ -51,7 +51,7 @@ func InviteOutcome(v feed.View, i protocol.DeviceInvite, now time.Time) (string,
 		return d.Role == i.Role && d.PairedAt >= i.CreatedAt && d.RevokedAt == 0
 	})
 	isOpen := i.ExpiresAt > now.UnixMilli() && slices.ContainsFunc(p.Invites, func(o protocol.DeviceInvite) bool { return o.ID == i.ID }) ||
-		slices.ContainsFunc(v.Questions.Others.Of(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
+		slices.ContainsFunc(v.Questions.Pending.Of(protocol.AskPair, protocol.AskWiden), func(q protocol.Question) bool { return q.Pairing.Invite == i.ID })
 	switch {
 	case isOpen:
 		return InviteOpen, protocol.Device{}

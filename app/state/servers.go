@@ -59,7 +59,7 @@ func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
 // Accept accepts changed tools in the form in which the open question shows them; without tools, all
 // that it shows. It blocks.
 func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
-	q, ok := lists.Find(s.app.View().Questions.Others, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
+	q, ok := lists.Find(s.app.View().Questions.Pending, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 	if !ok {
 		return protocol.ErrNotFound.With("The tools have just changed again. Check them once more.")
 	}

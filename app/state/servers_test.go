@@ -24,8 +24,8 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 		})
 	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
 		v := a.View()
-		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Others.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
-			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Others.Of(protocol.AskInput)), v.Needs())
+		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Pending.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
+			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Pending.Of(protocol.AskInput)), v.Needs())
 		}
 		if got := TrayOf(v).Status; got != "“docs” asks you a question" {
 			t.Errorf("the tray says %q", got)

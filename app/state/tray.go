@@ -129,19 +129,16 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 
 // needsText says how many questions wait for the person.
 func needsText(v feed.View) string {
-	switch {
-	case v.Needs() != 1 || len(v.Questions.Others) == 0:
-		return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
+	if v.Needs() == 1 && !v.Questions.Pending[0].IsOfCall() {
+		return question.Title(v.Questions.Pending[0])
 	}
-	return question.Title(v.Questions.Others[0])
+	return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
 }
 
 func needsItem(v feed.View) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
-	waiting := slices.Concat(v.Questions.Others, v.Questions.Approvals)
-	protocol.SortQuestions(waiting)
-	item.Items = limitItems(waiting, func(q protocol.Question) TrayItem {
+	item.Items = limitItems(v.Questions.Pending, func(q protocol.Question) TrayItem {
 		if q.IsOfCall() {
 			return TrayItem{Label: question.QuestionLine(q, v.Machines.Name(q.Node)), Do: TrayReview, ID: q.ID}
 		}

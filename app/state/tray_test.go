@@ -23,10 +23,10 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{feed.View{}, TrayIdle, "Starting"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true}}, TrayIdle, "Ready"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}}, TrayWorking, "Working"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}, Questions: feed.Questions{Approvals: asked}}, TrayNeedsYou, "2 questions need you"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}, Questions: feed.Questions{Pending: asked}}, TrayNeedsYou, "2 questions need you"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}}, TrayPaused, "Paused"},
-		{feed.View{Status: feed.Status{Problem: "refused"}, Questions: feed.Questions{Approvals: asked}}, TrayOffline, "No connection to the gateway"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Approvals: asked}}, TrayError, "Cannot save data"},
+		{feed.View{Status: feed.Status{Problem: "refused"}, Questions: feed.Questions{Pending: asked}}, TrayOffline, "No connection to the gateway"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Pending: asked}}, TrayError, "Cannot save data"},
 	} {
 		t.Run(c.status, func(t *testing.T) {
 			if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
@@ -41,7 +41,7 @@ func TestTrayListsStayShort(t *testing.T) {
 	for i := range 100 {
 		q := exampleQuestion
 		q.ID = protocol.QuestionID(fmt.Sprint(i))
-		v.Questions.Approvals = append(v.Questions.Approvals, q)
+		v.Questions.Pending = append(v.Questions.Pending, q)
 		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
 		v.Machines = append(v.Machines, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
 	}
@@ -162,7 +162,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
-	here := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Approvals: []protocol.Question{{ID: "a"}}}}).With(list[:1])
+	here := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: []protocol.Question{{ID: "a", Kind: protocol.AskCall}}}}).With(list[:1])
 	if here.Needs != 3 || here.Status != "1 question needs you" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}

@@ -44,7 +44,7 @@ func changeOf(t protocol.ServerTool) fyne.CanvasObject {
 
 // UpdateChanges lists the questions about changed tools.
 func UpdateChanges(l *widgets.Questions, v feed.View, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams)) {
-	list := v.Questions.Others.Of(protocol.AskTools)
+	list := v.Questions.Pending.Of(protocol.AskTools)
 	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewChange(list[i], now, answer) })
 }

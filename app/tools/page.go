@@ -99,7 +99,7 @@ func (p *Page) back() {
 // fill lists the servers.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
-	asking := lists.Map(v.Questions.Others.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
+	asking := lists.Map(v.Questions.Pending.Of(protocol.AskInput), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
 			Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q), Text: "Waiting for your answer",
 			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
@@ -153,7 +153,7 @@ func stateIcon(s protocol.ServerStatus) (icon string, color fyne.ThemeColorName)
 
 // choose opens a line of the list.
 func (p *Page) choose(i int) {
-	asking := p.view.Questions.Others.Of(protocol.AskInput)
+	asking := p.view.Questions.Pending.Of(protocol.AskInput)
 	if i < len(asking) {
 		p.h.Review(asking[i].ID)
 	} else {

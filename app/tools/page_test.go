@@ -112,7 +112,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p.show(feed.View{Servers: feed.ServerList{Loaded: true}})
 	golden.Markup(t, "empty", p.Box)
 	v := full()
-	v.Questions.Others = []protocol.Question{inputQuestion()}
+	v.Questions.Pending = []protocol.Question{inputQuestion()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
 	p.open("github")
@@ -183,7 +183,7 @@ func TestLeftFormsAreRestored(t *testing.T) {
 func TestTheListSaysWhatEachServerNeeds(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
-	v.Questions.Others = []protocol.Question{inputQuestion()}
+	v.Questions.Pending = []protocol.Question{inputQuestion()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "“github” asks you a question", "5:00 left", "1 tool to accept", "starting", "failed", "needs sign-in", "machine offline", "off")
 	p.list.Select(0)

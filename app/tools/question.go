@@ -79,7 +79,7 @@ func NewQuestion(asked protocol.Question, v feed.View, now time.Time, h Question
 
 // UpdateQuestions lists the questions of servers.
 func UpdateQuestions(l *widgets.Questions, v feed.View, now time.Time, h QuestionHandlers) {
-	list := v.Questions.Others.Of(protocol.AskInput)
+	list := v.Questions.Pending.Of(protocol.AskInput)
 	ids := lists.Map(list, func(q protocol.Question) string { return string(q.ID) })
 	l.Update(ids, func(i int) *widgets.Question { return NewQuestion(list[i], v, now, h) })
 }

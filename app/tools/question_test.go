@@ -24,7 +24,7 @@ func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 	h := QuestionHandlers{Answer: func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }}
 	w := pagetest.Window(t, l.Box, 480, 760)
 	update := func(list ...protocol.Question) {
-		UpdateQuestions(l, feed.View{Questions: feed.Questions{Others: list}}, pagetest.Noon, h)
+		UpdateQuestions(l, feed.View{Questions: feed.Questions{Pending: list}}, pagetest.Noon, h)
 	}
 	update(inputQuestion())
 	golden.Markup(t, "question", l.Box)
