@@ -115,9 +115,7 @@ func (n fixedPages) apps() page {
 
 func (n fixedPages) tools() page {
 	return page{"plug", "Tools", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := tools.New(ctx, n.ui.backend.state, tools.Handlers{
-			Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, OpenURL: n.ui.opener.openLink, Review: n.ui.connect.review,
-		})
+		p := tools.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }

@@ -21,7 +21,6 @@ type App struct {
 	Questions Questions
 	Machines  Machines
 	Pairings  Pairings
-	Servers   Servers
 	Transfers Transfers
 	Drafts    *unsaved.Store
 }
@@ -38,7 +37,7 @@ func newApp(f *feed.Feed) *App {
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &unsaved.Store{}
 	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
-	a.Machines, a.Pairings, a.Servers = Machines{a}, Pairings{a}, Servers{a}
+	a.Machines, a.Pairings = Machines{a}, Pairings{a}
 	f.OnSnapshot, f.OnChange = a.Chats.reload, a.Chats.apply
 	return a
 }

@@ -12,16 +12,21 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Servers reads and changes the MCP servers.
-type Servers struct{ app *App }
+// Servers reads and changes the MCP servers. Its methods block; they are safe for concurrent use.
+type Servers struct{ feed *feed.Feed }
 
-// Set adds a server or replaces its settings. It blocks.
+// NewServers returns the MCP servers of a gateway.
+func NewServers(f *feed.Feed) Servers { return Servers{f} }
+
+// Load loads the servers again.
+func (s Servers) Load() { s.feed.LoadServers() }
+
+// Set adds a server or replaces its settings.
 func (s Servers) Set(ctx context.Context, name protocol.ServerName, spec protocol.ServerSpec) error {
-	return feed.Send(ctx, s.app, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
+	return feed.Send(ctx, s.feed, protocol.ServerSet, protocol.ServerSetParams{Name: name, Spec: spec})
 }
 
-// Add adds servers one after the other until one fails. It returns the number of those added, and
-// blocks.
+// Add adds servers one after the other until one fails. It returns the number of those added.
 func (s Servers) Add(ctx context.Context, list []protocol.FoundServer) (n int, err error) {
 	for _, f := range list {
 		if err := s.Set(ctx, f.Name, f.Spec); err != nil {
@@ -32,59 +37,59 @@ func (s Servers) Add(ctx context.Context, list []protocol.FoundServer) (n int, e
 	return n, nil
 }
 
-// SetTools sets the tools of a server that the agent does not get. It blocks.
+// SetTools sets the tools of a server that the agent does not get.
 func (s Servers) SetTools(ctx context.Context, of protocol.ServerStatus, disabled []string) error {
 	spec := of.Spec
 	spec.DisabledTools = disabled
 	return s.Set(ctx, of.Name, spec)
 }
 
-// SetOn connects to a server or not. It blocks.
+// SetOn connects to a server or not.
 func (s Servers) SetOn(ctx context.Context, of protocol.ServerStatus, on bool) error {
 	spec := of.Spec
 	spec.Disabled = !on
 	return s.Set(ctx, of.Name, spec)
 }
 
-// Restart connects to a server again. It blocks.
+// Restart connects to a server again.
 func (s Servers) Restart(ctx context.Context, name protocol.ServerName) error {
-	return feed.Send(ctx, s.app, protocol.ServerRestart, protocol.ServerParams{Name: name})
+	return feed.Send(ctx, s.feed, protocol.ServerRestart, protocol.ServerParams{Name: name})
 }
 
-// Remove removes a server with its secrets. It blocks.
+// Remove removes a server with its secrets.
 func (s Servers) Remove(ctx context.Context, name protocol.ServerName) error {
-	return feed.Send(ctx, s.app, protocol.ServerRemove, protocol.ServerParams{Name: name})
+	return feed.Send(ctx, s.feed, protocol.ServerRemove, protocol.ServerParams{Name: name})
 }
 
 // Accept accepts changed tools in the form in which the open question shows them; without tools, all
-// that it shows. It blocks.
+// that it shows.
 func (s Servers) Accept(ctx context.Context, name protocol.ServerName, tools ...string) error {
-	q, ok := lists.Find(s.app.View().Questions.Pending, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
+	q, ok := lists.Find(s.feed.Questions.Get().Pending, func(q protocol.Question) bool { return q.Tools != nil && q.Tools.Server == name })
 	if !ok {
 		return protocol.ErrNotFound.With("The tools have just changed again. Check them once more.")
 	}
-	r, err := feed.Call(ctx, s.app, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools})
+	r, err := feed.Call(ctx, s.feed, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Tools: tools})
 	if err == nil && !r.Won {
-		s.app.Notify("info", "This question was already answered: "+question.OutcomeText(r.Question)+".")
+		s.feed.Notify("info", "This question was already answered: "+question.OutcomeText(r.Question)+".")
 	}
 	return err
 }
 
-// SignIn returns the address where the person signs in. It blocks.
+// SignIn returns the address where the person signs in.
 func (s Servers) SignIn(ctx context.Context, name protocol.ServerName) (string, error) {
-	r, err := feed.Call(ctx, s.app, protocol.ServerSignInURL, protocol.ServerParams{Name: name})
+	r, err := feed.Call(ctx, s.feed, protocol.ServerSignInURL, protocol.ServerParams{Name: name})
 	return r.URL, err
 }
 
-// Logs returns the last lines of a server's log, oldest first. It blocks.
+// Logs returns the last lines of a server's log, oldest first.
 func (s Servers) Logs(ctx context.Context, name protocol.ServerName) ([]string, error) {
-	r, err := feed.Call(ctx, s.app, protocol.ServerLogs, protocol.ServerParams{Name: name})
+	r, err := feed.Call(ctx, s.feed, protocol.ServerLogs, protocol.ServerParams{Name: name})
 	return r.Lines, err
 }
 
-// Parse reads the servers of a pasted text. It blocks.
+// Parse reads the servers of a pasted text.
 func (s Servers) Parse(ctx context.Context, text string) ([]protocol.FoundServer, error) {
-	r, err := feed.Call(ctx, s.app, protocol.ServersParse, protocol.ServerParseParams{Text: text})
+	r, err := feed.Call(ctx, s.feed, protocol.ServersParse, protocol.ServerParseParams{Text: text})
 	return r.Servers, err
 }
 
@@ -94,9 +99,9 @@ type FoundGroup struct {
 	Servers      []protocol.FoundServer
 }
 
-// Find returns the servers of other programs, by program. It blocks.
+// Find returns the servers of other programs, by program.
 func (s Servers) Find(ctx context.Context) ([]FoundGroup, error) {
-	r, err := feed.Call(ctx, s.app, protocol.ServersFind, protocol.Empty{})
+	r, err := feed.Call(ctx, s.feed, protocol.ServersFind, protocol.Empty{})
 	return groupFound(r.Servers), err
 }
 

@@ -10,33 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"fairlead/app/feed"
-	"fairlead/app/feed/feedtest"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
-
-func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
-	state := protocol.ServerStarting
-	bubble(t, func(f *feedtest.Gateway) {
-		f.Snapshot.Questions = []protocol.Question{{ID: "q", Kind: protocol.AskInput, State: protocol.QuestionPending, Input: &protocol.InputSubject{Server: "docs", Message: "Which one?"}}}
-		feedtest.On(f, protocol.ServersList, func(protocol.Empty) (protocol.ServersListResult, error) {
-			return protocol.ServersListResult{Servers: []protocol.ServerStatus{{Name: "docs", State: state}}}, nil
-		})
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		v := a.View()
-		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Pending.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
-			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Pending.Of(protocol.AskInput)), v.Needs())
-		}
-		if got := TrayOf(v).Status; got != "“docs” asks you a question" {
-			t.Errorf("the tray says %q", got)
-		}
-		state = protocol.ServerReady
-		f.Change(protocol.Change{Kind: protocol.ChangeServers})
-		if s, _ := a.View().Servers.Server("docs"); s.State != protocol.ServerReady {
-			t.Errorf("after a change the server is %q", s.State)
-		}
-	})
-}
 
 func TestAServerIsDescribedInALine(t *testing.T) {
 	v := feed.View{Machines: []protocol.NodeInfo{{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "nas", Name: "NAS"}}}

@@ -47,7 +47,7 @@ type addDraft struct {
 }
 
 func (p *Page) openAdd() *addForm {
-	draft, left := unsaved.Open(p.app.Drafts, "add a server", addDraft{})
+	draft, left := unsaved.Open(p.e.Drafts, "add a server", addDraft{})
 	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, left.node), message: newMessage(p), draft: draft, left: left}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
 	f.text.TextStyle.Monospace = true
@@ -78,7 +78,7 @@ func (p *Page) openAdd() *addForm {
 			then()
 		}
 	}
-	p.openForm("Add a server", p.back, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))),
+	p.openForm("Add a server", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
 		widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openAdd() })),
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
 		f.text, f.preview, f.where, f.access,
@@ -109,7 +109,7 @@ func (f *addForm) read(text string) {
 		f.show("")
 		return
 	}
-	bind.Go(f.p.ctx, func(ctx context.Context) ([]protocol.FoundServer, error) { return f.p.app.Servers.Parse(ctx, text) },
+	bind.Go(f.p.ctx, func(ctx context.Context) ([]protocol.FoundServer, error) { return f.p.m.Parse(ctx, text) },
 		func(found []protocol.FoundServer, err error) {
 			if request != f.request {
 				return
@@ -202,23 +202,23 @@ func (f *addForm) submit() {
 // person has left the form. failed gets the error.
 func (p *Page) addServers(list []protocol.FoundServer, added func(), failed func(error)) {
 	bind.Go(p.ctx, func(ctx context.Context) (int, error) {
-		n, err := p.app.Servers.Add(context.WithoutCancel(ctx), list)
+		n, err := p.m.Add(context.WithoutCancel(ctx), list)
 		if err == nil {
 			added()
 		}
 		return n, err
 	}, func(n int, err error) {
-		p.app.LoadServers()
+		p.m.Load()
 		if err != nil {
 			failed(err)
 			return
 		}
-		p.back()
+		p.Leave()
 		if n == 1 {
-			p.h.Say("“" + string(list[0].Name) + "” was added.")
+			p.e.Say("“" + string(list[0].Name) + "” was added.")
 			return
 		}
-		p.h.Say(fmt.Sprintf("%d servers were added.", n))
+		p.e.Say(fmt.Sprintf("%d servers were added.", n))
 	})
 }
 
@@ -235,7 +235,7 @@ type importForm struct {
 }
 
 func (p *Page) openImport() {
-	draft, left := unsaved.Open(p.app.Drafts, "import servers", []string(nil))
+	draft, left := unsaved.Open(p.e.Drafts, "import servers", []string(nil))
 	f := &importForm{p: p, body: container.NewStack(widgets.NewLoading()), message: newMessage(p), draft: draft, left: left}
 	f.add = widgets.NewButton("Add", "check", f.submit)
 	f.add.Primary = true
@@ -246,7 +246,7 @@ func (p *Page) openImport() {
 			then()
 		}
 	}
-	p.openForm("Import servers", p.back, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.back))),
+	p.openForm("Import servers", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
 		widgets.NewDraftLine(draft.IsRestored, discard(p.openImport)),
 		f.body)
 	f.load()
@@ -256,7 +256,7 @@ func (p *Page) openImport() {
 func idOf(s protocol.FoundServer) string { return s.Path + "\n" + string(s.Name) }
 
 func (f *importForm) load() {
-	bind.Go(f.p.ctx, f.p.app.Servers.Find, func(groups []state.FoundGroup, err error) {
+	bind.Go(f.p.ctx, f.p.m.Find, func(groups []state.FoundGroup, err error) {
 		if err != nil {
 			widgets.SetContent(f.body, widgets.NewLoadError("The servers of other programs could not be read.", feed.Sentence(err), f.load))
 			f.p.Box.Refresh()

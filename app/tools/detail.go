@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
+	"fairlead/app/host"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -51,19 +52,19 @@ func (d *detail) show() {
 	s, ok := p.view.Servers.Server(d.name)
 	if !ok {
 		if p.view.Servers.Loaded {
-			p.back()
+			p.Leave()
 		}
 		return
 	}
 	drawn := p.Draw("server "+string(d.name), func() fyne.CanvasObject {
 		copyLog := widgets.NewQuietButton("Copy", "copy", func() {
-			p.h.Copy(strings.Join(d.lines, "\n"))
-			p.h.Say("The log was copied.")
+			p.e.Copy(strings.Join(d.lines, "\n"))
+			p.e.Say("The log was copied.")
 		})
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.problem.Box, d.facts.Box, d.tools.Box,
 			widgets.NewSectionHeading("LOG", copyLog), d.log)
 		d.log.SetForward(form.Scrolled)
-		return widgets.NewPage(string(d.name), form, widgets.NewQuietButton("All servers", "back", p.back))
+		return widgets.NewPage(string(d.name), form, widgets.NewQuietButton("All servers", "back", p.Leave))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(s.State, s.Spec.Disabled), func() fyne.CanvasObject { return d.actions(s) }) || drawn
 	what, next := state.ServerSentence(p.view, s)
@@ -80,6 +81,15 @@ func (d *detail) show() {
 	if p.now().Sub(d.logAt) >= logInterval {
 		d.loadLog()
 	}
+}
+
+// back cancels the question whether to remove the server, and reports whether it was asked.
+func (d *detail) back() bool {
+	if d.bar.Confirming == "" {
+		return false
+	}
+	d.bar.Confirm("")
+	return true
 }
 
 // explain says why a server that is not ready is not, with a button that helps.
@@ -116,29 +126,29 @@ func (d *detail) actions(s protocol.ServerStatus) fyne.CanvasObject {
 func (d *detail) do(failed string, action func(context.Context) error) {
 	bind.Run(d.p.ctx, action, func(err error) {
 		d.bar.Confirming = ""
-		d.p.h.Say.Failed(failed, err)
-		d.p.app.LoadServers()
-		d.p.redraw()
+		d.p.failed(failed, err)
+		d.p.m.Load()
+		d.p.Update()
 	})
 }
 
 func (d *detail) setOn(s protocol.ServerStatus, on bool) {
-	d.do("The server was not changed", func(ctx context.Context) error { return d.p.app.Servers.SetOn(ctx, s, on) })
+	d.do("The server was not changed", func(ctx context.Context) error { return d.p.m.SetOn(ctx, s, on) })
 }
 
 func (d *detail) restart() {
-	d.do("The server was not restarted", func(ctx context.Context) error { return d.p.app.Servers.Restart(ctx, d.name) })
+	d.do("The server was not restarted", func(ctx context.Context) error { return d.p.m.Restart(ctx, d.name) })
 }
 
 func (d *detail) remove() {
-	d.do("The server was not removed", func(ctx context.Context) error { return d.p.app.Servers.Remove(ctx, d.name) })
+	d.do("The server was not removed", func(ctx context.Context) error { return d.p.m.Remove(ctx, d.name) })
 }
 
 func (d *detail) signIn() {
 	p := d.p
-	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.app.Servers.SignIn(ctx, d.name) }, func(url string, err error) {
-		if !p.h.Say.Failed("You could not be signed in", err) {
-			p.h.OpenURL(url)
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.SignIn(ctx, d.name) }, func(url string, err error) {
+		if !p.failed("You could not be signed in", err) {
+			p.e.Open(host.URL(url))
 		}
 	})
 }
@@ -147,7 +157,7 @@ func (d *detail) signIn() {
 func (d *detail) loadLog() {
 	p := d.p
 	d.logAt = p.now()
-	bind.Go(p.ctx, func(ctx context.Context) ([]string, error) { return p.app.Servers.Logs(ctx, d.name) }, func(lines []string, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) ([]string, error) { return p.m.Logs(ctx, d.name) }, func(lines []string, err error) {
 		if err == nil && p.detail == d {
 			d.setLog(lines)
 		}

@@ -15,9 +15,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openForm shows a form. close is what Back and Cancel do.
-func (p *Page) openForm(title string, close func(), m message, buttons fyne.CanvasObject, rows ...fyne.CanvasObject) {
-	p.detail, p.form = nil, close
+// openForm shows a form. leave is what Back and Cancel do.
+func (p *Page) openForm(title string, leave func(), m message, buttons fyne.CanvasObject, rows ...fyne.CanvasObject) {
+	p.Show(widgets.Detail{Back: func() bool {
+		leave()
+		return true
+	}})
 	p.Put(widgets.NewPage(title, widgets.NewInputForm(m.Paragraph, buttons, rows...)))
 }
 
@@ -82,7 +85,7 @@ type settingsForm struct {
 }
 
 func (p *Page) openSettings(s protocol.ServerStatus) {
-	draft, f := unsaved.Open(p.app.Drafts, "settings of "+string(s.Name), state.FormOfServer(s.Spec))
+	draft, f := unsaved.Open(p.e.Drafts, "settings of "+string(s.Name), state.FormOfServer(s.Spec))
 	m := &settingsForm{p: p, server: s, f: f, draft: draft, message: newMessage(p)}
 	m.save = widgets.NewButton("Save and restart", "check", m.submit)
 	m.save.Primary = true
@@ -156,14 +159,14 @@ func (m *settingsForm) submit() {
 		return
 	}
 	m.save.Disable()
-	bind.Run(p.ctx, m.draft.Saving(func(ctx context.Context) error { return p.app.Servers.Set(ctx, s.Name, spec) }), func(err error) {
+	bind.Run(p.ctx, m.draft.Saving(func(ctx context.Context) error { return p.m.Set(ctx, s.Name, spec) }), func(err error) {
 		m.save.Enable()
 		if err != nil {
 			m.message.say("The settings were not saved: " + feed.Sentence(err))
 			return
 		}
 		m.draft.Drop()
-		p.app.LoadServers()
+		p.m.Load()
 		p.open(s.Name)
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/question"
 	"fairlead/app/state"
@@ -20,65 +21,41 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	Copy    func(string)
-	Say     state.Say
-	OpenURL func(string)
-	// Review shows the question of a server.
-	Review func(protocol.QuestionID)
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
 	ctx context.Context
-	app *state.App
-	h   Handlers
-	widgets.Body
+	m   state.Servers
+	e   host.Env
+	widgets.MasterDetail // the list begins with the questions of servers
 
 	view   feed.View
-	list   *widgets.ItemList // first the questions of servers
-	body   widgets.Body      // the list, or a text in its place
-	detail *detail           // nil while the list or a form is shown
-	form   func()            // closes the open form, which updates do not disturb; nil for none
+	detail *detail // the latest one
 	now    func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.
-func New(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := newPage(ctx, a, h)
-	bind.Watch(ctx, a.Watch(a.Status, a.Feed.Servers, a.Feed.Machines, a.Feed.Questions), p.show)
-	bind.Every(ctx, time.Second, func(time.Time) { p.redraw() })
+func New(ctx context.Context, e host.Env) *Page {
+	p := newPage(ctx, e)
+	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Servers, e.Feed.Machines, e.Feed.Questions), p.show)
+	bind.Every(ctx, time.Second, func(time.Time) { p.Update() })
 	return p
 }
 
-func newPage(ctx context.Context, a *state.App, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, Body: widgets.NewBody(), body: widgets.NewBody(), now: time.Now}
-	p.list = widgets.NewItemList(p.choose)
-	p.openList()
+func newPage(ctx context.Context, e host.Env) *Page {
+	p := &Page{ctx: ctx, m: state.NewServers(e.Feed), e: e, now: time.Now}
+	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
+	p.ShowList()
 	return p
 }
 
 func (p *Page) show(v feed.View) {
 	p.view = v
-	p.redraw()
+	p.Update()
 }
 
-// redraw shows what has changed.
-func (p *Page) redraw() {
-	switch {
-	case p.form != nil:
-	case p.detail != nil:
-		p.detail.show()
-	default:
-		p.fill()
-	}
-}
-
-func (p *Page) openList() {
-	p.detail, p.form = nil, nil
-	p.Put(widgets.NewPage("Tools", p.body.Box, p.importButton(), p.addButton()))
-	p.fill()
+// page is the page around the list.
+func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
+	return widgets.NewPage("Tools", master, p.importButton(), p.addButton())
 }
 
 func (p *Page) addButton() *widgets.Button {
@@ -91,11 +68,6 @@ func (p *Page) importButton() *widgets.Button {
 	return widgets.NewButton("Import…", "import", p.openImport)
 }
 
-func (p *Page) back() {
-	p.openList()
-	widgets.Focus(p.list)
-}
-
 // fill lists the servers.
 func (p *Page) fill() {
 	v, now := p.view, p.now()
@@ -105,12 +77,12 @@ func (p *Page) fill() {
 			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})
-	p.list.Set(append(asking, lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) widgets.ListItem { return serverItem(v, s) })...))
+	p.List.Set(append(asking, lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) widgets.ListItem { return serverItem(v, s) })...))
 	none := len(v.Servers.Servers)+len(asking) == 0
-	p.body.Draw(fmt.Sprint(v.Servers.Loaded, v.Servers.Problem, none), func() fyne.CanvasObject {
+	p.Master.Draw(fmt.Sprint(v.Servers.Loaded, v.Servers.Problem, none), func() fyne.CanvasObject {
 		switch {
 		case v.Servers.Problem != "" && !v.Servers.Loaded:
-			return widgets.NewLoadError("The MCP servers could not be loaded.", v.Servers.Problem, p.app.LoadServers)
+			return widgets.NewLoadError("The MCP servers could not be loaded.", v.Servers.Problem, p.m.Load)
 		case !v.Servers.Loaded:
 			return widgets.NewLoading()
 		case none:
@@ -119,7 +91,7 @@ func (p *Page) fill() {
 					"Fairlead asks you before it uses one, unless a rule allows it.", p.addButton(), p.importButton())
 		}
 		about := widgets.NewParagraph("MCP servers give the agent more tools. Fairlead asks you before it uses one, unless a rule allows it.", style.ColorMuted, style.SizeSmall)
-		return widgets.WithHeader(widgets.Inset(0, 0, style.Inside, 0, about), p.list)
+		return widgets.WithHeader(widgets.Inset(0, 0, style.Inside, 0, about), p.List)
 	})
 }
 
@@ -155,31 +127,23 @@ func stateIcon(s protocol.ServerStatus) (icon string, color fyne.ThemeColorName)
 func (p *Page) choose(i int) {
 	asking := p.view.Questions.Pending.Of(protocol.AskInput)
 	if i < len(asking) {
-		p.h.Review(asking[i].ID)
+		p.e.Open(host.Question(asking[i].ID))
 	} else {
 		p.open(p.view.Servers.Servers[i-len(asking)].Name)
 	}
 }
 
 func (p *Page) open(name protocol.ServerName) {
-	p.form = nil
-	p.Forget()
-	p.detail = newDetail(p, name)
-	p.detail.show()
-	p.detail.loadLog()
+	d := newDetail(p, name)
+	p.detail = d
+	p.Show(widgets.Detail{Update: d.show, Back: d.back})
+	d.loadLog()
 }
 
-// Back returns from one server or a form, and reports whether one was shown.
-func (p *Page) Back() bool {
-	switch {
-	case p.form != nil:
-		p.form()
-	case p.detail != nil && p.detail.bar.Confirming != "":
-		p.detail.bar.Confirm("")
-	case p.detail != nil:
-		p.back()
-	default:
-		return false
+// failed says what failed and why, and reports whether err is an error at all.
+func (p *Page) failed(what string, err error) bool {
+	if err != nil {
+		p.e.Say(what + ": " + err.Error())
 	}
-	return true
+	return err != nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -24,20 +25,15 @@ import (
 // bench is a page without a gateway: the test sets its states.
 type bench struct {
 	*Page
-	w      fyne.Window
-	copied string
-	said   []string
-	asked  []protocol.QuestionID
+	w fyne.Window
+	*pagetest.Host
 }
 
 func inPage(t *testing.T, mode style.Mode, width float32) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	b := &bench{}
-	b.Page = newPage(ctx, app, Handlers{
-		Copy: func(text string) { b.copied = text }, Say: func(text string) { b.said = append(b.said, text) },
-		OpenURL: func(string) {}, Review: func(id protocol.QuestionID) { b.asked = append(b.asked, id) },
-	})
+	b := &bench{Host: &pagetest.Host{}}
+	b.Page = newPage(ctx, host.Env{Host: b.Host, Feed: app.Feed, Drafts: app.Drafts})
 	b.now = pagetest.Clock
 	b.w = pagetest.Window(t, b.Box, width, 760)
 	return b
@@ -89,9 +85,9 @@ func found() []protocol.FoundServer {
 
 // importing shows the form for importing.
 func (b *bench) importing() *importForm {
-	draft, left := unsaved.Open(b.app.Drafts, "import servers", []string(nil))
+	draft, left := unsaved.Open(b.e.Drafts, "import servers", []string(nil))
 	f := &importForm{p: b.Page, body: widgets.Col(0), message: newMessage(b.Page), add: widgets.NewButton("Add", "check", nil), draft: draft, left: left}
-	b.openForm("Import servers", b.back, f.message, f.add, f.body)
+	b.openForm("Import servers", b.Leave, f.message, f.add, f.body)
 	f.show([]state.FoundGroup{{Source: "Claude Desktop", Path: "~/.config/Claude/claude_desktop_config.json", Servers: found()[:2]}, {Source: "Cursor", Path: "~/.cursor/mcp.json", Servers: found()[2:]}})
 	return f
 }
@@ -162,7 +158,7 @@ func TestLeftFormsAreRestored(t *testing.T) {
 		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return strings.HasPrefix(e.Text, "npx") })
 	}
 	command().SetText("npx2")
-	if !p.Back() || p.form != nil {
+	if !p.Back() || !p.IsOpen() {
 		t.Fatal("Back does not leave the form")
 	}
 	p.openSettings(full().Servers.Servers[1])
@@ -186,12 +182,12 @@ func TestTheListSaysWhatEachServerNeeds(t *testing.T) {
 	v.Questions.Pending = []protocol.Question{inputQuestion()}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "“github” asks you a question", "5:00 left", "1 tool to accept", "starting", "failed", "needs sign-in", "machine offline", "off")
-	p.list.Select(0)
-	if !slices.Equal(p.asked, []protocol.QuestionID{"q"}) {
-		t.Errorf("reviews %v", p.asked)
+	p.List.Select(0)
+	if want := []string{"question q"}; !slices.Equal(p.Did, want) {
+		t.Errorf("did %v, want %v", p.Did, want)
 	}
-	p.list.Select(2)
-	if p.detail == nil || p.detail.name != "memory" {
+	p.List.Select(2)
+	if !p.IsOpen() || p.detail.name != "memory" {
 		t.Error("the third line is not the second server")
 	}
 }
@@ -202,13 +198,13 @@ func TestAServerIsRemovedOnlyAfterAConfirmation(t *testing.T) {
 	p.open("memory")
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
 	pagetest.Shows(t, p.Box, "Remove “memory” with its settings?")
-	if !p.Back() || p.detail == nil {
+	if !p.Back() || !p.IsOpen() {
 		t.Error("Back does not cancel the question first")
 	}
 	v := full()
 	v.Servers.Servers = v.Servers.Servers[:1]
 	p.show(v)
-	if p.detail != nil {
+	if p.IsOpen() {
 		t.Error("a server that is gone is shown")
 	}
 }
@@ -240,8 +236,8 @@ func TestTheLogIsCopied(t *testing.T) {
 	pagetest.Shows(t, p.Box, "LOG")
 	p.detail.setLog([]string{"one", "two"})
 	test.Tap(pagetest.Button(t, p.Box, "Copy"))
-	if p.copied != "one\ntwo" {
-		t.Errorf("copied %q", p.copied)
+	if want := []string{"copy one\ntwo", "say The log was copied."}; !slices.Equal(p.Did, want) {
+		t.Errorf("did %q, want %q", p.Did, want)
 	}
 }
 
@@ -254,7 +250,7 @@ func TestOnlyValidSettingsAreSaved(t *testing.T) {
 	widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.Text == "npx" }).SetText("")
 	test.Tap(pagetest.Button(t, p.Box, "Save and restart"))
 	pagetest.Shows(t, p.Box, "Enter the command that starts the server.")
-	if !p.Back() || p.detail == nil || p.detail.name != "memory" {
+	if !p.Back() || !p.IsOpen() || p.detail.name != "memory" {
 		t.Error("Back does not lead to the server")
 	}
 }

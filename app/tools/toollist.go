@@ -162,23 +162,23 @@ func (l *toolList) store() {
 	l.isBusy, l.again = true, false
 	p, s := l.d.p, l.server
 	disabled := state.DisabledTools(s, func(tool string) bool { return l.checks[tool] == nil || l.checks[tool].Box.Checked })
-	bind.Run(p.ctx, func(ctx context.Context) error { return p.app.Servers.SetTools(ctx, s, disabled) }, func(err error) {
+	bind.Run(p.ctx, func(ctx context.Context) error { return p.m.SetTools(ctx, s, disabled) }, func(err error) {
 		l.isBusy = false
-		if p.h.Say.Failed("The tools were not changed", err) {
-			p.redraw() // shows again what is stored
+		if p.failed("The tools were not changed", err) {
+			p.Update() // shows again what is stored
 			return
 		}
 		if l.again {
 			l.store()
 			return
 		}
-		p.app.LoadServers()
+		p.m.Load()
 	})
 }
 
 // accept accepts changed tools; without names, all.
 func (l *toolList) accept(names ...string) {
-	l.d.do("The change was not accepted", func(ctx context.Context) error { return l.d.p.app.Servers.Accept(ctx, l.d.name, names...) })
+	l.d.do("The change was not accepted", func(ctx context.Context) error { return l.d.p.m.Accept(ctx, l.d.name, names...) })
 }
 
 // pairLayout puts two objects side by side, or one above the other if there is little width.
