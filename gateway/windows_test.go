@@ -24,7 +24,6 @@ var unmoved = []string{
 	"app/chat",
 	"app/nodes",
 	"app/settings",
-	"app/tools",
 	"app/transfers",
 }
 

@@ -15,6 +15,7 @@ import (
 func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	working := []protocol.RunInfo{{State: protocol.RunTools}}
 	asked := []protocol.Question{exampleQuestion, exampleQuestion}
+	input := []protocol.Question{{Kind: protocol.AskInput, Input: &protocol.InputSubject{Server: "docs"}}}
 	for _, c := range []struct {
 		v      feed.View
 		icon   TrayIcon
@@ -24,6 +25,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true}}, TrayIdle, "Ready"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}}, TrayWorking, "Working"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}, Questions: feed.Questions{Pending: asked}}, TrayNeedsYou, "2 questions need you"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: input}}, TrayNeedsYou, "“docs” asks you a question"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}}, TrayPaused, "Paused"},
 		{feed.View{Status: feed.Status{Problem: "refused"}, Questions: feed.Questions{Pending: asked}}, TrayOffline, "No connection to the gateway"},
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Pending: asked}}, TrayError, "Cannot save data"},

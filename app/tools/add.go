@@ -3,7 +3,6 @@ package tools
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -11,8 +10,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -146,7 +143,7 @@ func (f *addForm) show(problem string) {
 	f.add.SetText(widgets.Choose(len(f.found) > 1, fmt.Sprintf("Add %d servers", len(f.found)), "Add"))
 	widgets.SetVisible(f.where, runs)
 	if len(f.found) == 1 {
-		f.network.SetSelectedIndex(state.NetworkIndex(f.found[0].Spec.Network))
+		f.network.SetSelectedIndex(networkIndex(f.found[0].Spec.Network))
 	}
 	widgets.SetVisible(f.access, runs && len(f.found) == 1)
 	widgets.SetContent(f.preview, widgets.Col(style.Inside, rows...))
@@ -159,7 +156,7 @@ func (f *addForm) checkName() {
 	text := ""
 	if len(f.found) == 1 {
 		if s, ok := f.p.view.Servers.Server(protocol.ServerName(strings.TrimSpace(f.name.Text))); ok {
-			text = state.ExistsText(s.Name) + " Choose another name."
+			text = existsText(s.Name) + " Choose another name."
 		}
 	}
 	widgets.SetEnabled(f.add, len(f.found) > 0 && text == "")
@@ -168,7 +165,7 @@ func (f *addForm) checkName() {
 
 // foundRow describes a server that can be added.
 func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
-	text, more := state.FoundText(s)
+	text, more := foundText(s)
 	text, _ = wording.Reveal(text)
 	line := widgets.NewParagraph(text, style.ColorText, style.SizeSmall)
 	line.SetStyle(fyne.TextStyle{Monospace: true})
@@ -180,13 +177,13 @@ func foundRow(s protocol.FoundServer, withName bool) fyne.CanvasObject {
 		rows = append([]fyne.CanvasObject{widgets.NewParagraph(string(s.Name), style.ColorText, "text")}, rows...)
 	}
 	if s.Exists && withName {
-		rows = append(rows, widgets.NewParagraph(state.ExistsText(s.Name), style.ColorNeedsYou, style.SizeSmall))
+		rows = append(rows, widgets.NewParagraph(existsText(s.Name), style.ColorNeedsYou, style.SizeSmall))
 	}
 	return widgets.Col(2, rows...)
 }
 
 func (f *addForm) submit() {
-	list := state.ServersToAdd(f.p.view, f.found, f.name.Text, f.run.node(), networkOf(f.network))
+	list := serversToAdd(f.p.view, f.found, f.name.Text, f.run.node(), networkOf(f.network))
 	if len(list) == 0 {
 		f.message.say("Nothing is left to add: choose another name.")
 		return
@@ -219,110 +216,5 @@ func (p *Page) addServers(list []protocol.FoundServer, added func(), failed func
 			return
 		}
 		p.e.Say(fmt.Sprintf("%d servers were added.", n))
-	})
-}
-
-// importForm adds servers that other programs use.
-type importForm struct {
-	p       *Page
-	body    *fyne.Container
-	message message
-	add     *widgets.Button
-	found   []protocol.FoundServer
-	checks  []*widgets.Check // of found
-	draft   unsaved.Draft[[]string]
-	left    []string // the servers that were chosen before; see [idOf]
-}
-
-func (p *Page) openImport() {
-	draft, left := unsaved.Open(p.e.Drafts, "import servers", []string(nil))
-	f := &importForm{p: p, body: container.NewStack(widgets.NewLoading()), message: newMessage(p), draft: draft, left: left}
-	f.add = widgets.NewButton("Add", "check", f.submit)
-	f.add.Primary = true
-	f.add.Disable()
-	discard := func(then func()) func() {
-		return func() {
-			draft.Drop()
-			then()
-		}
-	}
-	p.openForm("Import servers", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
-		widgets.NewDraftLine(draft.IsRestored, discard(p.openImport)),
-		f.body)
-	f.load()
-}
-
-// idOf names a server that another program uses.
-func idOf(s protocol.FoundServer) string { return s.Path + "\n" + string(s.Name) }
-
-func (f *importForm) load() {
-	bind.Go(f.p.ctx, f.p.m.Find, func(groups []state.FoundGroup, err error) {
-		if err != nil {
-			widgets.SetContent(f.body, widgets.NewLoadError("The servers of other programs could not be read.", feed.Sentence(err), f.load))
-			f.p.Box.Refresh()
-			return
-		}
-		f.show(groups)
-	})
-}
-
-func (f *importForm) show(list []state.FoundGroup) {
-	f.found, f.checks = nil, nil
-	text := "These servers are set up in other programs on the gateway's machine. Adding them changes nothing there."
-	if len(list) == 0 {
-		text = "Programs on the gateway's machine, such as Claude Code, VS Code and Cursor, have no servers to import."
-	}
-	groups := []fyne.CanvasObject{widgets.NewParagraph(text, style.ColorText, "text")}
-	for _, g := range list {
-		path := widgets.NewText(g.Path, style.ColorMuted, style.SizeSmall)
-		path.Ellipsis = true
-		rows := []fyne.CanvasObject{widgets.NewSectionHeading(strings.ToUpper(g.Source)), path}
-		for _, s := range g.Servers {
-			label := string(s.Name)
-			if s.Exists {
-				label += " – already added"
-			}
-			check := widgets.NewCheck(label, func(bool) {
-				f.left = lists.Map(f.chosen(), idOf)
-				if f.draft.Save(f.left); len(f.left) == 0 {
-					f.draft.Drop()
-				}
-				f.count()
-			}, foundRow(s, false))
-			check.Box.Checked = !s.Exists && slices.Contains(f.left, idOf(s))
-			if s.Exists {
-				check.Disable()
-			}
-			f.found, f.checks, rows = append(f.found, s), append(f.checks, check), append(rows, check)
-		}
-		groups = append(groups, widgets.Col(style.Gap, rows...))
-	}
-	widgets.SetContent(f.body, widgets.Col(style.Group, groups...))
-	f.count()
-	f.p.LayOutText()
-}
-
-// count shows the number of chosen servers on the button.
-func (f *importForm) count() {
-	n := len(f.chosen())
-	f.add.SetText(widgets.Choose(n == 0, "Add", "Add "+wording.Plural(n, "server", "servers")))
-	widgets.SetEnabled(f.add, n > 0)
-	f.p.Box.Refresh()
-}
-
-func (f *importForm) chosen() (list []protocol.FoundServer) {
-	for i, check := range f.checks {
-		if check.Box.Checked {
-			list = append(list, f.found[i])
-		}
-	}
-	return state.UniqueFound(list)
-}
-
-func (f *importForm) submit() {
-	f.add.Disable()
-	f.p.addServers(f.chosen(), f.draft.Drop, func(err error) {
-		f.message.say(feed.Sentence(err))
-		f.load()
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/host"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -67,9 +66,9 @@ func (d *detail) show() {
 		return widgets.NewPage(string(d.name), form, widgets.NewQuietButton("All servers", "back", p.Leave))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(s.State, s.Spec.Disabled), func() fyne.CanvasObject { return d.actions(s) }) || drawn
-	what, next := state.ServerSentence(p.view, s)
+	what, next := explanation(p.view, s)
 	drawn = d.problem.Draw(what+next, func() fyne.CanvasObject { return d.explain(s, what, next) }) || drawn
-	facts := state.ServerFacts(p.view, s, p.now())
+	facts := factsOf(p.view, s, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.tools.show(s) || drawn
 	widgets.SetVisible(d.problem.Box, what != "")

@@ -8,7 +8,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -27,12 +26,12 @@ func (p *Page) openForm(title string, leave func(), m message, buttons fyne.Canv
 // runner chooses the machine that runs a server's command.
 type runner struct {
 	*widgets.Select
-	choices []state.RunnerChoice
+	choices []runnerChoice
 }
 
 func newRunner(v feed.View, now protocol.NodeID) *runner {
-	r := &runner{choices: state.RunnerChoices(v, now)}
-	r.Select = widgets.NewSelect(lists.Map(r.choices, func(c state.RunnerChoice) string { return c.Text }), nil)
+	r := &runner{choices: runnerChoices(v, now)}
+	r.Select = widgets.NewSelect(lists.Map(r.choices, func(c runnerChoice) string { return c.Text }), nil)
 	r.SetSelectedIndex(0)
 	for i, c := range r.choices {
 		if c.Node == now {
@@ -46,14 +45,14 @@ func (r *runner) node() protocol.NodeID { return r.choices[max(r.SelectedIndex()
 
 // newNetwork makes the choice whether a server's command may use the network.
 func newNetwork(now string) *widgets.Select {
-	s := widgets.NewSelect(lists.Map(state.NetworkChoices, func(c state.NetworkChoice) string { return c.Text }), nil)
-	s.SetSelectedIndex(state.NetworkIndex(now))
+	s := widgets.NewSelect(lists.Map(networkChoices, func(c networkChoice) string { return c.Text }), nil)
+	s.SetSelectedIndex(networkIndex(now))
 	return s
 }
 
 // networkOf returns the value that the person chose.
 func networkOf(s *widgets.Select) string {
-	return state.NetworkChoices[max(s.SelectedIndex(), 0)].Value
+	return networkChoices[max(s.SelectedIndex(), 0)].Value
 }
 
 // message is the line of a form that says what is wrong.
@@ -78,14 +77,14 @@ func (m message) say(text string) {
 type settingsForm struct {
 	p       *Page
 	server  protocol.ServerStatus
-	f       state.ServerForm
-	draft   unsaved.Draft[state.ServerForm]
+	f       settings
+	draft   unsaved.Draft[settings]
 	message message
 	save    *widgets.Button
 }
 
 func (p *Page) openSettings(s protocol.ServerStatus) {
-	draft, f := unsaved.Open(p.e.Drafts, "settings of "+string(s.Name), state.FormOfServer(s.Spec))
+	draft, f := unsaved.Open(p.e.Drafts, "settings of "+string(s.Name), settingsOf(s.Spec))
 	m := &settingsForm{p: p, server: s, f: f, draft: draft, message: newMessage(p)}
 	m.save = widgets.NewButton("Save and restart", "check", m.submit)
 	m.save.Primary = true

@@ -14,7 +14,6 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -23,9 +22,9 @@ import (
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	m   state.Servers
-	e   host.Env
+	ctx                  context.Context
+	m                    Model
+	e                    host.Env
 	widgets.MasterDetail // the list begins with the questions of servers
 
 	view   feed.View
@@ -42,7 +41,7 @@ func New(ctx context.Context, e host.Env) *Page {
 }
 
 func newPage(ctx context.Context, e host.Env) *Page {
-	p := &Page{ctx: ctx, m: state.NewServers(e.Feed), e: e, now: time.Now}
+	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, now: time.Now}
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
 	p.ShowList()
 	return p
@@ -96,8 +95,8 @@ func (p *Page) fill() {
 }
 
 func serverItem(v feed.View, s protocol.ServerStatus) widgets.ListItem {
-	item := widgets.ListItem{Title: string(s.Name), Text: state.ServerLine(v, s)}
-	item.Detail, item.Warn = state.ServerState(s)
+	item := widgets.ListItem{Title: string(s.Name), Text: summary(v, s)}
+	item.Detail, item.Warn = stateText(s)
 	item.Icon, item.Color = stateIcon(s)
 	item.Muted = s.State == protocol.ServerDisabled
 	return item
@@ -107,7 +106,7 @@ func serverItem(v feed.View, s protocol.ServerStatus) widgets.ListItem {
 func stateIcon(s protocol.ServerStatus) (icon string, color fyne.ThemeColorName) {
 	switch s.State {
 	case protocol.ServerReady:
-		if len(state.ChangedTools(s)) > 0 {
+		if len(changedTools(s)) > 0 {
 			return "needsyou", style.ColorNeedsYou
 		}
 		return "online", style.ColorGood

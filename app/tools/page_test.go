@@ -14,7 +14,6 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -88,7 +87,7 @@ func (b *bench) importing() *importForm {
 	draft, left := unsaved.Open(b.e.Drafts, "import servers", []string(nil))
 	f := &importForm{p: b.Page, body: widgets.Col(0), message: newMessage(b.Page), add: widgets.NewButton("Add", "check", nil), draft: draft, left: left}
 	b.openForm("Import servers", b.Leave, f.message, f.add, f.body)
-	f.show([]state.FoundGroup{{Source: "Claude Desktop", Path: "~/.config/Claude/claude_desktop_config.json", Servers: found()[:2]}, {Source: "Cursor", Path: "~/.cursor/mcp.json", Servers: found()[2:]}})
+	f.show([]foundGroup{{Source: "Claude Desktop", Path: "~/.config/Claude/claude_desktop_config.json", Servers: found()[:2]}, {Source: "Cursor", Path: "~/.cursor/mcp.json", Servers: found()[2:]}})
 	return f
 }
 
@@ -345,7 +344,7 @@ func TestServersToImportFitANarrowWindow(t *testing.T) {
 	f := p.importing()
 	pagetest.Fits(t, p.w)
 	pagetest.Shows(t, p.Box, "set up in other")
-	f.show([]state.FoundGroup{{Source: "VS Code", Path: "/home/" + strings.Repeat("a-long-folder/", 9) + "mcp.json", Servers: []protocol.FoundServer{
+	f.show([]foundGroup{{Source: "VS Code", Path: "/home/" + strings.Repeat("a-long-folder/", 9) + "mcp.json", Servers: []protocol.FoundServer{
 		{Name: "files-of-the-whole-family-012345", Spec: protocol.ServerSpec{Command: "npx", Args: []string{strings.Repeat("/home/anna/Documents", 9)}, Env: map[string]string{"TOKEN": "x"}}},
 	}}})
 	pagetest.Fits(t, p.w)

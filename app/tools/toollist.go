@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -56,7 +55,7 @@ func (l *toolList) rows() fyne.CanvasObject {
 		return widgets.Col(style.Gap, widgets.NewSectionHeading("TOOLS"), widgets.NewParagraph("This server has no tools.", style.ColorMuted, "text"))
 	}
 	var actions []fyne.CanvasObject
-	changed := state.ChangedTools(s)
+	changed := changedTools(s)
 	if len(changed) > 1 {
 		actions = append(actions, widgets.NewQuietButton(fmt.Sprintf("Accept all %d", len(changed)), "check", func() { l.accept() }))
 	}
@@ -89,7 +88,7 @@ func (l *toolList) row(t protocol.ServerTool) fyne.CanvasObject {
 		title, _ := wording.Reveal(t.Title)
 		name += " · " + title
 	}
-	effect := widgets.NewParagraph(state.EffectText(t.Effect)+".", style.ColorMuted, style.SizeSmall)
+	effect := widgets.NewParagraph(effectText(t.Effect)+".", style.ColorMuted, style.SizeSmall)
 	var about []fyne.CanvasObject
 	if !t.Changed {
 		about = []fyne.CanvasObject{description(t.Description, style.ColorText), effect}
@@ -122,7 +121,7 @@ func (l *toolList) changedRow(t protocol.ServerTool, check, effect fyne.CanvasOb
 	}
 	accept := widgets.NewButton("Accept", "check", func() { l.accept(t.Name) })
 	content := widgets.Col(style.Inside, check,
-		widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(state.ToolChange(t), style.ColorText, style.SizeSmall)),
+		widgets.WithIcon(style.SizeSmall, 0, widget.NewIcon(style.IconIn("needsyou", style.ColorNeedsYou)), widgets.NewParagraph(changeText(t), style.ColorText, style.SizeSmall)),
 		text, effect, widgets.Row(style.Inside, -1, accept))
 	return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
 		widgets.Inset(style.Inside, style.Group, style.Group, style.Inside, content))
@@ -161,7 +160,7 @@ func (l *toolList) store() {
 	}
 	l.isBusy, l.again = true, false
 	p, s := l.d.p, l.server
-	disabled := state.DisabledTools(s, func(tool string) bool { return l.checks[tool] == nil || l.checks[tool].Box.Checked })
+	disabled := disabledTools(s, func(tool string) bool { return l.checks[tool] == nil || l.checks[tool].Box.Checked })
 	bind.Run(p.ctx, func(ctx context.Context) error { return p.m.SetTools(ctx, s, disabled) }, func(err error) {
 		l.isBusy = false
 		if p.failed("The tools were not changed", err) {

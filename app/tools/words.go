@@ -1,4 +1,4 @@
-package state
+package tools
 
 import (
 	"cmp"
@@ -17,8 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ServerLine summarizes an MCP server: how it calls itself, how it is reached and its tools.
-func ServerLine(v feed.View, s protocol.ServerStatus) string {
+// summary summarizes an MCP server: how it calls itself, how it is reached and its tools.
+func summary(v feed.View, s protocol.ServerStatus) string {
 	if s.State == protocol.ServerFailed && s.Error != "" {
 		return format.Capital(format.Line(s.Error, 160))
 	}
@@ -43,11 +43,11 @@ func serverPlace(v feed.View, spec protocol.ServerSpec) string {
 	if spec.URL != "" {
 		return question.HostOf(spec.URL)
 	}
-	return wording.Join(" · ", "runs on "+ServerMachine(v, spec.Node), spec.NetworkText())
+	return wording.Join(" · ", "runs on "+machineName(v, spec.Node), spec.NetworkText())
 }
 
-// ServerMachine names the machine that runs a server's command; empty is the gateway's own.
-func ServerMachine(v feed.View, id protocol.NodeID) string {
+// machineName names the machine that runs a server's command; empty is the gateway's own.
+func machineName(v feed.View, id protocol.NodeID) string {
 	if id != "" {
 		return v.Machines.Name(id)
 	}
@@ -66,16 +66,16 @@ func toolsText(s protocol.ServerStatus) string {
 	return text
 }
 
-// ChangedTools returns the tools of a server that wait until the person accepts them: changed ones and
+// changedTools returns the tools of a server that wait until the person accepts them: changed ones and
 // new ones.
-func ChangedTools(s protocol.ServerStatus) []protocol.ServerTool {
+func changedTools(s protocol.ServerStatus) []protocol.ServerTool {
 	return lists.Without(s.Tools, func(t protocol.ServerTool) bool { return !t.Changed })
 }
 
-// ServerState describes a server's state in a few words. wants reports that the person has to do
+// stateText describes a server's state in a few words. wants reports that the person has to do
 // something.
-func ServerState(s protocol.ServerStatus) (text string, wants bool) {
-	switch n := len(ChangedTools(s)); {
+func stateText(s protocol.ServerStatus) (text string, wants bool) {
+	switch n := len(changedTools(s)); {
 	case s.State == protocol.ServerReady && n > 0:
 		return wording.Plural(n, "tool", "tools") + " to accept", true
 	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
@@ -92,9 +92,9 @@ func stateWord(state string) string {
 	return cmp.Or(words[state], state)
 }
 
-// ServerSentence explains the state of a server that is not ready, and what happens next; empty if
+// explanation explains the state of a server that is not ready, and what happens next; empty if
 // it is.
-func ServerSentence(v feed.View, s protocol.ServerStatus) (what, next string) {
+func explanation(v feed.View, s protocol.ServerStatus) (what, next string) {
 	switch s.State {
 	case protocol.ServerStarting:
 		return "Connecting…", "The first start of a command can take a minute, while it downloads what it needs."
@@ -103,15 +103,15 @@ func ServerSentence(v feed.View, s protocol.ServerStatus) (what, next string) {
 	case protocol.ServerSignIn:
 		return "You have to sign in.", "The server asks who you are. Sign in with your browser, and then come back here."
 	case protocol.ServerOffline:
-		return ServerMachine(v, s.Spec.Node) + " is offline.", "The server starts when its machine is back."
+		return machineName(v, s.Spec.Node) + " is offline.", "The server starts when its machine is back."
 	case protocol.ServerDisabled:
 		return "The server is off.", "Its settings are kept. The agent cannot use its tools."
 	}
 	return "", ""
 }
 
-// ToolChange says why the agent does not get a tool of [ChangedTools].
-func ToolChange(t protocol.ServerTool) string {
+// changeText says why the agent does not get a tool of [changedTools].
+func changeText(t protocol.ServerTool) string {
 	switch t.Before {
 	case "":
 		return "This tool is new or has changed. Accept it to let the agent use it."
@@ -129,16 +129,16 @@ func endSentence(text string) string {
 	return strings.TrimRight(format.Capital(text), ".;,:") + "."
 }
 
-// EffectText describes the effect of a server's tool as its server declares it.
-func EffectText(e protocol.Effect) string {
+// effectText describes the effect of a server's tool as its server declares it.
+func effectText(e protocol.Effect) string {
 	words := map[protocol.Effect]string{
 		protocol.EffectRead: "Says that it only reads", protocol.EffectWrite: "Changes something", protocol.EffectExec: "Runs programs", protocol.EffectNetwork: "Uses the network",
 	}
 	return cmp.Or(words[e], "May change something")
 }
 
-// ServerFacts lists the known facts about a server and its settings. Secrets are masked.
-func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []wording.Fact {
+// factsOf lists the known facts about a server and its settings. Secrets are masked.
+func factsOf(v feed.View, s protocol.ServerStatus, now time.Time) []wording.Fact {
 	var list wording.Facts
 	state := stateWord(s.State)
 	if s.Since > 0 {
@@ -150,9 +150,9 @@ func ServerFacts(v feed.View, s protocol.ServerStatus, now time.Time) []wording.
 		list.Add("Address", s.Spec.URL)
 		list.Add("Headers", settingLines(s.Spec.Headers, ": "))
 	} else {
-		list.Add("Runs on", ServerMachine(v, s.Spec.Node))
-		list.Add("Command", CommandLine(s.Spec))
-		list.Add("Network", NetworkChoices[NetworkIndex(s.Spec.Network)].Text)
+		list.Add("Runs on", machineName(v, s.Spec.Node))
+		list.Add("Command", commandLine(s.Spec))
+		list.Add("Network", networkChoices[networkIndex(s.Spec.Network)].Text)
 		list.Add("Folder", s.Spec.Cwd)
 		list.Add("Variables", settingLines(s.Spec.Env, "="))
 	}
@@ -182,8 +182,8 @@ func settingLines(values map[string]string, between string) string {
 	return strings.Join(lines, "\n")
 }
 
-// CommandLine joins the command and the arguments of a server, quoted where needed.
-func CommandLine(spec protocol.ServerSpec) string {
+// commandLine joins the command and the arguments of a server, quoted where needed.
+func commandLine(spec protocol.ServerSpec) string {
 	return strings.Join(lists.Map(append([]string{spec.Command}, spec.Args...), quoteWord), " ")
 }
 
@@ -197,10 +197,10 @@ func quoteWord(w string) string {
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 }
 
-// FoundText returns the command or the address of a server that can be added, and more about it:
+// foundText returns the command or the address of a server that can be added, and more about it:
 // what it is given, the only project that uses it, and whether it is switched off.
-func FoundText(f protocol.FoundServer) (text, more string) {
-	text, with := CommandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
+func foundText(f protocol.FoundServer) (text, more string) {
+	text, with := commandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
 	if f.Spec.URL != "" {
 		text, with = f.Spec.URL, namesText("With the header ", "With the headers ", f.Spec.Headers)
 	}

@@ -1,4 +1,4 @@
-package state
+package tools
 
 import (
 	"maps"
@@ -10,17 +10,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ServerForm has the settings of an MCP server as texts, one argument, variable or header a line.
-type ServerForm struct {
+// settings has the settings of an MCP server as texts, one argument, variable or header a line.
+type settings struct {
 	Command, Args, Env, Cwd string
 	URL, Headers            string
 	Node                    protocol.NodeID
 	Network                 string
 }
 
-// FormOfServer returns the settings as texts. A stored secret is [protocol.MaskedSecret].
-func FormOfServer(spec protocol.ServerSpec) ServerForm {
-	return ServerForm{
+// settingsOf returns the settings as texts. A stored secret is [protocol.MaskedSecret].
+func settingsOf(spec protocol.ServerSpec) settings {
+	return settings{
 		Command: spec.Command, Args: strings.Join(spec.Args, "\n"), Env: formLines(spec.Env, "="), Cwd: spec.Cwd,
 		URL: spec.URL, Headers: formLines(spec.Headers, ": "), Node: spec.Node, Network: spec.Network,
 	}
@@ -36,7 +36,7 @@ func formLines(values map[string]string, between string) string {
 
 // Spec returns the settings of the form, with what it does not show from before, or says what is
 // wrong.
-func (f ServerForm) Spec(before protocol.ServerSpec) (spec protocol.ServerSpec, problem string) {
+func (f settings) Spec(before protocol.ServerSpec) (spec protocol.ServerSpec, problem string) {
 	spec = protocol.ServerSpec{Disabled: before.Disabled, DisabledTools: before.DisabledTools}
 	if before.URL != "" {
 		if spec.URL = strings.TrimSpace(f.URL); spec.URL == "" {
@@ -80,17 +80,17 @@ func readLines(text, between, rule string) (map[string]string, string) {
 	return values, ""
 }
 
-// RunnerChoice is a machine that can run the command of a server.
-type RunnerChoice struct {
+// runnerChoice is a machine that can run the command of a server.
+type runnerChoice struct {
 	Node protocol.NodeID // empty: the gateway's own machine
 	Text string
 }
 
-// RunnerChoices lists the machines that can run servers, the gateway's own first, and a machine that
+// runnerChoices lists the machines that can run servers, the gateway's own first, and a machine that
 // is gone if it is the present one.
-func RunnerChoices(v feed.View, now protocol.NodeID) []RunnerChoice {
+func runnerChoices(v feed.View, now protocol.NodeID) []runnerChoice {
 	local, _ := v.Machines.Local()
-	list := []RunnerChoice{{"", ServerMachine(v, "")}}
+	list := []runnerChoice{{"", machineName(v, "")}}
 	known := now == "" || now == local.ID
 	for _, n := range v.Machines {
 		if n.ID == local.ID && n.Local {
@@ -101,35 +101,35 @@ func RunnerChoices(v feed.View, now protocol.NodeID) []RunnerChoice {
 		if !n.Online {
 			text += " (offline)"
 		}
-		list = append(list, RunnerChoice{n.ID, text})
+		list = append(list, runnerChoice{n.ID, text})
 	}
 	if !known {
-		list = append(list, RunnerChoice{now, string(now)})
+		list = append(list, runnerChoice{now, string(now)})
 	}
 	return list
 }
 
-// NetworkChoice is a value of a server's setting for the network.
-type NetworkChoice struct{ Value, Text string }
+// networkChoice is a value of a server's setting for the network.
+type networkChoice struct{ Value, Text string }
 
-// NetworkChoices lists the choices for a server's command, the least access first.
-var NetworkChoices = []NetworkChoice{
+// networkChoices lists the choices for a server's command, the least access first.
+var networkChoices = []networkChoice{
 	{protocol.ServerNetworkNo, "No"}, {protocol.ServerNetworkFetch, "Only to fetch its package"}, {protocol.ServerNetworkYes, "Yes"},
 }
 
-// NetworkIndex returns the index in [NetworkChoices] of a value; an empty one is yes.
-func NetworkIndex(value string) int {
-	for i, c := range NetworkChoices {
+// networkIndex returns the index in [networkChoices] of a value; an empty one is yes.
+func networkIndex(value string) int {
+	for i, c := range networkChoices {
 		if c.Value == value {
 			return i
 		}
 	}
-	return len(NetworkChoices) - 1
+	return len(networkChoices) - 1
 }
 
-// DisabledTools returns the tools of a server that the agent does not get, if the listed tools are on
+// disabledTools returns the tools of a server that the agent does not get, if the listed tools are on
 // as isOn says. Tools that the server does not list at present stay as they are.
-func DisabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []string {
+func disabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []string {
 	list := lists.Without(s.Spec.DisabledTools, func(name string) bool {
 		return slices.ContainsFunc(s.Tools, func(t protocol.ServerTool) bool { return t.Name == name })
 	})
@@ -141,14 +141,14 @@ func DisabledTools(s protocol.ServerStatus, isOn func(tool string) bool) []strin
 	return list
 }
 
-// ExistsText says why a server cannot be added with a name.
-func ExistsText(name protocol.ServerName) string {
+// existsText says why a server cannot be added with a name.
+func existsText(name protocol.ServerName) string {
 	return "A server named “" + string(name) + "” is set up already."
 }
 
-// ServersToAdd returns the found servers that can be added: without those that exist, with the
+// serversToAdd returns the found servers that can be added: without those that exist, with the
 // machine that runs their commands, and a single one with the name and the network that the person chose.
-func ServersToAdd(v feed.View, found []protocol.FoundServer, name string, node protocol.NodeID, network string) (list []protocol.FoundServer) {
+func serversToAdd(v feed.View, found []protocol.FoundServer, name string, node protocol.NodeID, network string) (list []protocol.FoundServer) {
 	for _, f := range found {
 		if len(found) == 1 {
 			f.Name = protocol.ServerName(strings.TrimSpace(name))
@@ -167,8 +167,8 @@ func ServersToAdd(v feed.View, found []protocol.FoundServer, name string, node p
 	return list
 }
 
-// UniqueFound returns found servers without a second one of the same name.
-func UniqueFound(list []protocol.FoundServer) (unique []protocol.FoundServer) {
+// uniqueFound returns found servers without a second one of the same name.
+func uniqueFound(list []protocol.FoundServer) (unique []protocol.FoundServer) {
 	for _, f := range list {
 		if _, ok := lists.Find(unique, func(u protocol.FoundServer) bool { return u.Name == f.Name }); !ok {
 			unique = append(unique, f)
