@@ -8,6 +8,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/notify"
 	"fairlead/app/state"
+	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -101,7 +102,7 @@ func (ns *notifications) updateTransfers(v feed.View) {
 	}
 	ended := make(map[protocol.TransferID]int64)
 	var fresh []protocol.Transfer
-	for _, t := range state.TransferNews(v) {
+	for _, t := range transfer.News(v) {
 		ended[t.ID] = t.EndedAt
 		if ns.announcedTransfers[t.ID] != t.EndedAt {
 			fresh = append(fresh, t)
@@ -115,11 +116,11 @@ func (ns *notifications) updateTransfers(v feed.View) {
 	separate := widgets.Choose(front, 1, maxSeparate)
 	var list []notify.Message
 	if len(fresh) > separate {
-		title, text := state.TransferEnds(fresh)
+		title, text := transfer.Outcomes(fresh)
 		list = append(list, notify.Message{ID: transferPrefix + summaryID, Title: title, Body: text})
 	} else {
 		for _, t := range fresh {
-			title, text := state.TransferEnd(v, t, time.Now())
+			title, text := transfer.Outcome(v, t, time.Now())
 			list = append(list, notify.Message{ID: transferPrefix + string(t.ID), Title: title, Body: text})
 		}
 	}

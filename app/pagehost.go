@@ -52,6 +52,8 @@ func (h pageHost) Open(to host.Target) {
 		h.ui.opener.openLink(string(to))
 	case host.Reveal:
 		h.ui.opener.reveal(string(to))
+	case host.SendFiles:
+		h.ui.sender.pickAndSend(protocol.NodeID(to))
 	case host.SaveFile:
 		h.ui.opener.saveTo(to.Name, to.Write)
 	case host.OpenFile:

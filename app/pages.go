@@ -57,9 +57,7 @@ func (n fixedPages) machines() page {
 
 func (n fixedPages) transfers() page {
 	return page{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := transfers.New(ctx, n.ui.backend.state, transfers.Handlers{
-			Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Reveal: n.ui.opener.reveal, Send: func() { n.ui.sender.pickAndSend("") },
-		})
+		p := transfers.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }

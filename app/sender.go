@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
-	"fairlead/app/state"
+	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -43,7 +43,7 @@ func (s *sender) send(paths []string, to protocol.NodeID) {
 // sendTo is send into a folder of the machine; an empty folder is its workspace.
 func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
-		return s.ui.backend.state.Transfers.Send(ctx, protocol.Here, paths, to, dir)
+		return transfer.Send(ctx, s.ui.backend.state, protocol.Here, paths, to, dir)
 	})
 }
 
@@ -51,7 +51,7 @@ func (s *sender) sendTo(paths []string, to protocol.NodeID, dir string) {
 func (s *sender) start(verb string, queue func(context.Context) (protocol.Transfer, error)) {
 	request(s.ui, s.ui.main.conversation.window, "The transfer did not start: ", queue, func(t protocol.Transfer) {
 		if s.ui.nav.title != transfersTitle {
-			s.ui.messages.show(state.TransferStartText(s.ui.view(), verb, t))
+			s.ui.messages.show(transfer.StartText(s.ui.view(), verb, t))
 		}
 	})
 }
@@ -59,7 +59,7 @@ func (s *sender) start(verb string, queue func(context.Context) (protocol.Transf
 // sendBetween sends files of one machine into a folder of another; empty is its workspace.
 func (s *sender) sendBetween(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
 	s.start("Sending ", func(ctx context.Context) (protocol.Transfer, error) {
-		return s.ui.backend.state.Transfers.Send(ctx, from, paths, to, dir)
+		return transfer.Send(ctx, s.ui.backend.state, from, paths, to, dir)
 	})
 }
 
@@ -86,7 +86,7 @@ func (s *sender) pickAndSend(to protocol.NodeID) {
 func (s *sender) fetch(from protocol.NodeID, path string) {
 	s.ui.picker.ChooseFolder(s.ui.main.conversation.window, "Copy to this computer", "Copy here", func(dir string) {
 		s.start("Copying ", func(ctx context.Context) (protocol.Transfer, error) {
-			return s.ui.backend.state.Transfers.Fetch(ctx, from, path, dir)
+			return transfer.Fetch(ctx, s.ui.backend.state, from, path, dir)
 		})
 	})
 }

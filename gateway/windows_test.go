@@ -24,7 +24,6 @@ var unmoved = []string{
 	"app/chat",
 	"app/nodes",
 	"app/settings",
-	"app/transfers",
 }
 
 // noGateway are the packages that know nothing of a gateway, except those of unmovedWidgets.

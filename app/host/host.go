@@ -71,6 +71,8 @@ type (
 	URL string
 	// Reveal is a file of this computer in its file manager.
 	Reveal string
+	// SendFiles is the dialog that asks for files to send to a machine; an empty one asks for that too.
+	SendFiles protocol.NodeID
 	// SaveFile is the dialog that asks for the name of a new file. The window shows the text that Write
 	// returns. Write runs off the GUI thread.
 	SaveFile struct {
@@ -96,5 +98,6 @@ func (Setting) isTarget()   {}
 func (Question) isTarget()  {}
 func (URL) isTarget()       {}
 func (Reveal) isTarget()    {}
+func (SendFiles) isTarget() {}
 func (SaveFile) isTarget()  {}
 func (OpenFile) isTarget()  {}

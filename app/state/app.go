@@ -21,7 +21,6 @@ type App struct {
 	Questions Questions
 	Machines  Machines
 	Pairings  Pairings
-	Transfers Transfers
 	Drafts    *unsaved.Store
 }
 
@@ -36,8 +35,11 @@ func newApp(f *feed.Feed) *App {
 	a := &App{Feed: f}
 	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
 	a.Drafts = &unsaved.Store{}
-	a.Archives, a.Approvals, a.Questions, a.Transfers = Archives{a}, Approvals{a}, Questions{a}, Transfers{a}
-	a.Machines, a.Pairings = Machines{a}, Pairings{a}
+	a.Archives = Archives{a}
+	a.Approvals = Approvals{a}
+	a.Questions = Questions{a}
+	a.Machines = Machines{a}
+	a.Pairings = Pairings{a}
 	f.OnSnapshot, f.OnChange = a.Chats.reload, a.Chats.apply
 	return a
 }

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/question"
+	"fairlead/app/transfer"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -191,12 +192,12 @@ func machinesItem(v feed.View) TrayItem {
 func transferItem(v feed.View) TrayItem {
 	item := TrayItem{Label: fmt.Sprintf("Transfers (%d)", len(v.Transfers.List))}
 	item.Items = limitItems(v.Transfers.List, func(x protocol.Transfer) TrayItem {
-		label := format.Clip(TransferTitle(v, x), 40)
+		label := format.Clip(transfer.Title(v, x), 40)
 		switch {
 		case x.State != protocol.TransferRunning:
 			label += " · " + x.State
 		case x.Bytes > 0:
-			label += fmt.Sprintf(" · %.0f %%", math.Floor(100*Progress(x)))
+			label += fmt.Sprintf(" · %.0f %%", math.Floor(100*transfer.Progress(x)))
 		}
 		return TrayItem{Label: label, Do: TrayTransfers}
 	}, TrayItem{Do: TrayTransfers})

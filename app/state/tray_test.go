@@ -187,3 +187,16 @@ func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 		t.Errorf("the entry after New chat is %q", got.Label)
 	}
 }
+
+func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
+	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}}
+	for _, i := range TrayOf(v).Items {
+		if i.Label == "Transfers (1)" {
+			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != TrayTransfers {
+				t.Errorf("%+v", i.Items)
+			}
+			return
+		}
+	}
+	t.Error("no entry")
+}

@@ -11,8 +11,8 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
@@ -24,6 +24,7 @@ const maxFiles = 50
 // open shows a finished transfer with all known details, such as the full error.
 func (p *Page) open(t protocol.Transfer) {
 	p.detail = t.ID
+	p.Show(widgets.Detail{})
 	var buttons []fyne.CanvasObject
 	for _, a := range p.actions(t) {
 		if a.do != nil {
@@ -36,8 +37,8 @@ func (p *Page) open(t protocol.Transfer) {
 		widgets.Flow(style.Inside, buttons...),
 		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), widgets.NewSelectableText(item.Text)),
 		widgets.NewField("Files", files(t)...),
-		widgets.NewField("From", widgets.NewSelectableText(state.EndOf(p.view, t, t.From))),
-		widgets.NewField("To", widgets.NewSelectableText(state.EndOf(p.view, t, t.To)+folder(t.Destination))),
+		widgets.NewField("From", widgets.NewSelectableText(transfer.EndOf(p.view, t, t.From))),
+		widgets.NewField("To", widgets.NewSelectableText(transfer.EndOf(p.view, t, t.To)+folder(t.Destination))),
 		widgets.NewField("When", widgets.NewSelectableText(wording.When(t.EndedAt, p.now()))),
 	}
 	if len(t.Problems) > 0 {
@@ -50,20 +51,8 @@ func (p *Page) open(t protocol.Transfer) {
 		}
 		rows = append(rows, widgets.NewField("Files with problems", widgets.Col(style.Gap, problems...)))
 	}
-	title := state.TransferTitle(p.view, t)
-	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuietButton("All transfers", "back", func() { p.Back() })))
-}
-
-// Back returns from one transfer to the list, and reports whether one was shown.
-func (p *Page) Back() bool {
-	if p.detail == "" {
-		return false
-	}
-	p.detail = ""
-	p.Forget()
-	p.draw()
-	widgets.Focus(p.list)
-	return true
+	title := transfer.Title(p.view, t)
+	p.Put(widgets.NewPage(title, widgets.NewForm(rows...), widgets.NewQuietButton("All transfers", "back", p.Leave)))
 }
 
 // files are the names of the transferred files.
@@ -72,7 +61,7 @@ func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 		if i == maxFiles {
 			return append(rows, moreText(len(t.Sources)-i))
 		}
-		rows = append(rows, widgets.NewSelectableText(question.VisibleName(state.PathOf(s))))
+		rows = append(rows, widgets.NewSelectableText(question.VisibleName(transfer.PathOf(s))))
 	}
 	return rows
 }
@@ -83,7 +72,7 @@ func moreText(n int) fyne.CanvasObject {
 
 // folder is the destination's folder, after its machine; empty for the workspace itself.
 func folder(destination string) string {
-	if dir := state.PathOf(destination); dir != "" && path.Clean(dir) != "." {
+	if dir := transfer.PathOf(destination); dir != "" && path.Clean(dir) != "." {
 		return ", " + dir
 	}
 	return ""
@@ -114,22 +103,22 @@ func newCard(p *Page, id protocol.TransferID) *card {
 		if c.paused {
 			act = protocol.TransferResume
 		}
-		p.app.Transfers.Control(act, id)
+		p.m.Control(act, id)
 	})
-	c.cancel = widgets.NewQuietButton("Cancel", "cross", func() { p.app.Transfers.Control(protocol.TransferCancel, id) })
+	c.cancel = widgets.NewQuietButton("Cancel", "cross", func() { p.m.Control(protocol.TransferCancel, id) })
 	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, c.cancel), c.bar, c.line)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))
 	return c
 }
 
 func (c *card) show(v feed.View, t protocol.Transfer, now time.Time) {
-	c.title.SetText(state.TransferTitle(v, t))
-	line := state.TransferLine(v, t, now)
+	c.title.SetText(transfer.Title(v, t))
+	line := transfer.Line(v, t, now)
 	if t.Current != "" && t.Files > 1 {
 		line += " · " + question.VisibleName(t.Current)
 	}
 	c.line.SetText(line)
-	c.progress.fraction = state.Progress(t)
+	c.progress.fraction = transfer.Progress(t)
 	c.progress.Layout(c.bar.Objects, c.bar.Size())
 	c.paused = t.State == protocol.TransferPaused
 	c.updateButtons()

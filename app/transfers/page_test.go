@@ -11,8 +11,8 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -20,7 +20,7 @@ import (
 func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, app, Handlers{Say: func(string) {}, Undo: func(string, func(), time.Time) {}, Reveal: func(string) {}, Send: func() {}})
+	p := newPage(ctx, host.Env{Host: &pagetest.Host{}, Feed: app.Feed})
 	p.now = pagetest.Clock
 	p.historyRevision = 0 // there is no gateway to load a history from
 	pagetest.Window(t, p.Box, 880, 700)
@@ -37,8 +37,8 @@ func moving() feed.View {
 	}}}
 }
 
-func endedTransfers() state.TransferHistory {
-	return state.TransferHistory{List: []protocol.Transfer{
+func endedTransfers() History {
+	return History{List: []protocol.Transfer{
 		{ID: "c", State: protocol.TransferDone, Sources: []string{"@here:/report.pdf"}, From: protocol.Here, To: "nas", BytesDone: 2000, StartedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(), EndedAt: pagetest.Noon.Add(-time.Hour + 3*time.Second).UnixMilli()},
 		{ID: "d", State: protocol.TransferFailed, Sources: []string{"nas:/big"}, From: "nas", To: protocol.Here, Error: "the disk is full", EndedAt: pagetest.Noon.Add(-30 * time.Hour).UnixMilli()},
 	}, Total: 900}
@@ -48,13 +48,13 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(feed.View{Status: feed.Status{Loaded: true}})
-	p.showHistory(state.TransferHistory{}, nil)
+	p.showHistory(History{}, nil)
 	golden.Markup(t, "empty", p.Box)
 	p.show(moving())
 	golden.Markup(t, "moving", p.Box)
 	p.showHistory(endedTransfers(), nil)
 	golden.Markup(t, "history", p.Box)
-	p.showHistory(state.TransferHistory{}, protocol.ErrUnavailable.With("not connected"))
+	p.showHistory(History{}, protocol.ErrUnavailable.With("not connected"))
 	golden.Markup(t, "problem", p.Box)
 }
 
@@ -110,7 +110,7 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 		}
 	}
 	p.showHistory(endedTransfers(), nil)
-	p.list.OnChoose(0) // its menu
+	p.List.OnChoose(0) // its menu
 }
 
 func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
@@ -118,11 +118,11 @@ func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
 	p.show(moving())
 	why := "'/etc/shadow' is outside the workspace '/srv/app'. " + strings.Repeat("File tools on this machine are limited to the workspace. ", 4)
 	name := "A report about the second quarter of the year, with all that was said at the meeting (final).pdf"
-	p.showHistory(state.TransferHistory{List: []protocol.Transfer{{
+	p.showHistory(History{List: []protocol.Transfer{{
 		ID: "f", State: protocol.TransferFailed, Sources: []string{"laptop:/srv/app/" + name}, Destination: "nas:backup", From: "laptop", To: "nas", Error: why, Failed: 3,
 		Problems: []protocol.TransferProblem{{Path: "a/b", Text: "it is a device"}},
 	}}, Total: 1}, nil)
-	p.list.OnChoose(0)
+	p.List.OnChoose(0)
 	pagetest.Window(t, p.Box, 700, 900)
 	pagetest.Shows(t, p.Box, "limited to the workspace", "(final).pdf to The box", "The box, backup", "a/b: it is a device", "and 2 more", "Try again")
 	if !p.Back() || p.Back() {
@@ -135,7 +135,7 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 	p := newTestPage(t)
 	p.show(moving())
 	until := pagetest.Noon.Add(20 * 24 * time.Hour).UnixMilli()
-	p.showHistory(state.TransferHistory{List: []protocol.Transfer{
+	p.showHistory(History{List: []protocol.Transfer{
 		{ID: "k", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: until},
 		{ID: "u", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Undone: 1},
 		{ID: "o", State: protocol.TransferDone, Sources: []string{"laptop:/srv/app/site"}, Destination: "nas:www", From: "laptop", To: "nas", Conflict: protocol.ConflictOverwrite, BytesDone: 2000, Kept: 12, KeptUntil: pagetest.Noon.Add(-time.Hour).UnixMilli()},
@@ -144,7 +144,7 @@ func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
 		says string
 		can  bool
 	}{{"12 files replaced", true}, {"1 replaced file restored", false}, {"12 files replaced", false}} {
-		p.list.OnChoose(i)
+		p.List.OnChoose(i)
 		w := pagetest.Window(t, p.Box, 700, 900)
 		pagetest.Shot(t, w, fmt.Sprint("replaced-", i))
 		pagetest.Shows(t, p.Box, want.says)

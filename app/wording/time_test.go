@@ -41,3 +41,14 @@ func TestTimesAreSaidInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestRemainingTimesAreShort(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "", 3 * time.Second: "a few seconds", 42 * time.Second: "about 40 s", 2 * time.Minute: "about 2 min", 3 * time.Hour: "about 3 h",
+		72 * time.Hour: "about 3 days",
+	} {
+		if got := ETAText(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}

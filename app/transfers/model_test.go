@@ -1,4 +1,4 @@
-package state
+package transfers
 
 import (
 	"fmt"
@@ -38,9 +38,9 @@ func past(n int) func(*feedtest.Gateway) {
 	}
 }
 
-func historyOf(t *testing.T, a *App) (text string) {
+func historyOf(t *testing.T, a *feed.Feed) (text string) {
 	t.Helper()
-	history, err := a.Transfers.History(t.Context())
+	history, err := (Model{a}).History(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func historyOf(t *testing.T, a *App) (text string) {
 }
 
 func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
-	bubble(t, past(3), func(t *testing.T, a *App, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, past(3), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		shows := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -60,14 +60,14 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 			}
 		}
 		before := a.View().Changed.History
-		undo := a.Transfers.Remove("t1")
+		undo := (Model{a}).Remove("t1")
 		shows("t0 t2 of 2")
 		undo()
 		shows("t0 t1 t2 of 3")
 		if n := a.View().Changed.History - before; n != 2 {
 			t.Errorf("the page was told %d times", n)
 		}
-		undo = a.Transfers.Remove("t1")
+		undo = (Model{a}).Remove("t1")
 		time.Sleep(feed.UndoTime - time.Second)
 		if n := len(f.Called(protocol.TransferForget.Name)); n != 0 {
 			t.Error("it is removed before the time to take that back is over")
@@ -82,8 +82,8 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 }
 
 func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
-	bubble(t, past(1200), func(t *testing.T, a *App, f *feedtest.Gateway) {
-		undo, err := a.Transfers.ClearHistory(t.Context())
+	feedtest.Run(t, feed.New, past(1200), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		undo, err := (Model{a}).ClearHistory(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
 		if got := historyOf(t, a); got != "t0 t1 t2 of 1200" {
 			t.Errorf("%q is shown again", got)
 		}
-		if _, err := a.Transfers.ClearHistory(t.Context()); err != nil {
+		if _, err := (Model{a}).ClearHistory(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(feed.UndoTime + time.Second)
