@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/chat"
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
@@ -54,16 +55,16 @@ func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	if got := b.gatewayOptions("none").Node; got != v.Machines[0].ID {
 		t.Errorf("the gateway is ready with the machine %q, want this computer's %q", got, v.Machines[0].ID)
 	}
-	chat := b.state.Chats.Open(protocol.MainSession)
-	if _, err := chat.Send(t.Context(), "!echo from the window", nil, ""); err != nil {
+	history := b.state.Chats.Open(protocol.MainSession)
+	if _, err := chat.NewModel(b.state.Feed, protocol.MainSession).Send(t.Context(), "!echo from the window", nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	said := ""
-	for v := range chat.Value.Changes(ctx) {
-		if n := len(v.Messages); n > 0 {
-			if said = v.Messages[n-1].Content.Text(); strings.Contains(said, "from the window") && v.Messages[n-1].Role == protocol.RoleToolResult {
+	for v := range history.Value.Changes(ctx) {
+		if n := len(v.List); n > 0 {
+			if said = v.List[n-1].Content.Text(); strings.Contains(said, "from the window") && v.List[n-1].Role == protocol.RoleToolResult {
 				break
 			}
 		}
@@ -92,7 +93,7 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	b.start()
 	defer b.stop()
 	await(t, b, "a machine", online)
-	if _, err := b.state.Chats.Open(protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
+	if _, err := chat.NewModel(b.state.Feed, protocol.MainSession).Send(t.Context(), "run echo asked", nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Pending) == 1 })
@@ -200,7 +201,7 @@ func TestFailureToStartIsShown(t *testing.T) {
 	if v.Status.Connected {
 		t.Error("connected to a gateway that did not start")
 	}
-	if _, err := b.state.Chats.Open("a").Send(t.Context(), "hello", nil, ""); err == nil {
+	if _, err := chat.NewModel(b.state.Feed, "a").Send(t.Context(), "hello", nil, ""); err == nil {
 		t.Error("a message was taken")
 	}
 	if err := os.Remove(filepath.Join(b.home, "fairlead.db")); err != nil {

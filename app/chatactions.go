@@ -9,9 +9,9 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/chat"
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/export"
@@ -238,7 +238,7 @@ func (cw *chatWindows) markRead(read bool, list ...protocol.SessionEntry) {
 
 // unreadChats returns the listed chats with something new, in the order of the list.
 func (cw *chatWindows) unreadChats() (list []protocol.SessionEntry) {
-	for _, g := range state.ChatGroups(cw.ui.view().Sessions.List, state.ChatFilter{}, time.Now()) {
+	for _, g := range chats.Groups(cw.ui.view().Sessions.List, chats.Filter{}, time.Now()) {
 		for _, e := range g.Chats {
 			if cw.ui.unread.has(*e) {
 				list = append(list, *e)
@@ -256,7 +256,7 @@ func (cw *chatWindows) openUnread(step int) {
 		return
 	}
 	var order []protocol.SessionKey
-	for _, g := range state.ChatGroups(cw.ui.view().Sessions.List, state.ChatFilter{}, time.Now()) {
+	for _, g := range chats.Groups(cw.ui.view().Sessions.List, chats.Filter{}, time.Now()) {
 		for _, e := range g.Chats {
 			order = append(order, e.SessionKey)
 		}

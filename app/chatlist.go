@@ -7,8 +7,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -122,15 +122,15 @@ func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) 
 	}
 	before := len(rows)
 	rows = append(rows, row{heading: head})
-	if b.filter != (state.ChatFilter{}) {
+	if b.filter != (chats.Filter{}) {
 		item := widgets.SidebarItem{Icon: "back", Title: "All chats"}
-		rows = append(rows, row{item: item, tap: func() { b.setFilter(state.ChatFilter{}) }})
+		rows = append(rows, row{item: item, tap: func() { b.setFilter(chats.Filter{}) }})
 	} else if e, known := v.Session(key); !known && key != "" && v.Status.Loaded {
 		// without the actions on chats, because it is not stored
 		item := widgets.SidebarItem{Title: feed.TitleOf(e), Selected: b.ui.nav.title == ""}
 		rows = append(rows, row{item: item, tap: func() { b.choose(key) }})
 	}
-	groups := state.ChatGroups(v.Sessions.List, b.filter, b.now())
+	groups := chats.Groups(v.Sessions.List, b.filter, b.now())
 	for _, g := range groups {
 		rows = append(rows, row{heading: g.Title, isGroup: true})
 		for _, e := range g.Chats {
@@ -142,14 +142,14 @@ func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) 
 		}
 	}
 	switch n := v.Sessions.List.Archived(); {
-	case b.filter != (state.ChatFilter{}):
+	case b.filter != (chats.Filter{}):
 		if len(groups) == 0 {
 			text := widgets.Choose(b.filter.Archived, "No archived chats", "No chats with this tag")
 			rows = append(rows, row{item: widgets.SidebarItem{Title: text, Muted: true}})
 		}
 	case n > 0:
 		item := widgets.SidebarItem{Icon: "archive", Title: "Archived", Detail: fmt.Sprint(n), Muted: true}
-		rows = append(rows, row{item: item, tap: func() { b.setFilter(state.ChatFilter{Archived: true}) }})
+		rows = append(rows, row{item: item, tap: func() { b.setFilter(chats.Filter{Archived: true}) }})
 	}
 	if len(rows) == before+1 {
 		return rows[:before] // no heading without chats
@@ -177,7 +177,7 @@ func (b *sidebar) resultRows(v feed.View) []row {
 }
 
 // setFilter shows other chats.
-func (b *sidebar) setFilter(f state.ChatFilter) {
+func (b *sidebar) setFilter(f chats.Filter) {
 	b.filter = f
 	b.chosen.None()
 	b.list.SetCursor(-1)
@@ -199,7 +199,7 @@ func (b *sidebar) tap(i int, keys fyne.KeyModifier) {
 	default:
 		b.chosen.One(at) // a range begins there
 		b.chosen.None()
-		b.openMatch(state.ChatMatch{Chat: *r.chat, Hit: r.hit})
+		b.openMatch(chats.Match{Chat: *r.chat, Hit: r.hit})
 		return
 	}
 	b.ui.main.conversation.window.Canvas().Focus(b.list)
@@ -207,7 +207,7 @@ func (b *sidebar) tap(i int, keys fyne.KeyModifier) {
 }
 
 // openMatch opens a chat that a search found, at the message that matches.
-func (b *sidebar) openMatch(m state.ChatMatch) {
+func (b *sidebar) openMatch(m chats.Match) {
 	if m.Hit == nil {
 		b.choose(m.Chat.SessionKey)
 		return

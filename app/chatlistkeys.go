@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/state"
+	"fairlead/app/chats"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -122,8 +122,8 @@ func (b *sidebar) listMenu() []*fyne.MenuItem {
 	}
 	for _, t := range v.Sessions.List.Tags() {
 		label := fmt.Sprintf("Tag “%s” (%d)", t.Name, t.Chats)
-		items = append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Tag: t.Name}) }))
+		items = append(items, menuItem(label, "", nil, func() { b.setFilter(chats.Filter{Tag: t.Name}) }))
 	}
 	label := fmt.Sprintf("Archived chats (%d)", v.Sessions.List.Archived())
-	return append(items, menuItem(label, "", nil, func() { b.setFilter(state.ChatFilter{Archived: true}) }))
+	return append(items, menuItem(label, "", nil, func() { b.setFilter(chats.Filter{Archived: true}) }))
 }

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/native"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -40,7 +41,9 @@ func (cw *chatWindows) create() {
 // export saves a chat to a file that the person chooses.
 func (cw *chatWindows) export(key protocol.SessionKey, f export.Format, window fyne.Window) {
 	chats := cw.ui.backend.state.Chats
-	cw.ui.opener.saveChat(window, f.FileName(chats.Title(key)), func(ctx context.Context, w io.Writer) error { return chats.Export(ctx, key, f, w) })
+	cw.ui.opener.save(window, host.SaveFile{Name: f.FileName(chats.Title(key)), Title: "Export chat", Failed: "The chat could not be saved", Write: func(ctx context.Context, w io.Writer) (string, error) {
+		return "", chats.Export(ctx, key, f, w)
+	}})
 }
 
 // openAnother opens the listed chat with the newest activity other than the given ones, or the main

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/chat"
 	"fairlead/app/feed"
 	"fairlead/app/settings"
 	"fairlead/gateway/protocol"
@@ -69,15 +70,15 @@ func elsewhere(t *testing.T) string {
 // answer sends a message to the main chat and waits for the next tool result.
 func answer(t *testing.T, b *backend, text string) string {
 	t.Helper()
-	chat := b.state.Chats.Open(protocol.MainSession)
-	before := len(chat.Value.Get().Messages)
-	if _, err := chat.Send(t.Context(), text, nil, ""); err != nil {
+	history := b.state.Chats.Open(protocol.MainSession)
+	before := len(history.Value.Get().List)
+	if _, err := chat.NewModel(b.state.Feed, protocol.MainSession).Send(t.Context(), text, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	for v := range chat.Value.Changes(ctx) {
-		for _, m := range v.Messages[min(before, len(v.Messages)):] {
+	for v := range history.Value.Changes(ctx) {
+		for _, m := range v.List[min(before, len(v.List)):] {
 			if m.Role == protocol.RoleToolResult {
 				return m.Content.Text()
 			}

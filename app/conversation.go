@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/state"
 	"fairlead/gateway/export"
@@ -23,8 +24,9 @@ type conversation struct {
 	mark   *dropMark
 
 	key      protocol.SessionKey
-	chat     *state.Chat
-	chatView state.ChatView
+	model    chat.Model
+	history  *chats.History
+	messages chats.Messages
 	stop     context.CancelFunc // stops watching the chat
 	field    draftField
 }
@@ -43,8 +45,8 @@ func (c *conversation) load(key protocol.SessionKey) {
 	before := c.key
 	c.key = key
 	c.ui.chats.release(before)
-	c.chatView = state.ChatView{Key: key, Loading: true}
-	c.chat = c.ui.backend.state.Chats.Open(key)
+	c.messages = chats.Messages{Key: key, Loading: true}
+	c.model, c.history = chat.NewModel(c.ui.backend.state.Feed, key), c.ui.backend.state.Chats.Open(key)
 	c.watch()
 	c.draw()
 	if own := c.ui.chats.windows[key]; own == nil || own == c {
@@ -56,21 +58,21 @@ func (c *conversation) load(key protocol.SessionKey) {
 // watch follows the chat that is shown until another one is.
 func (c *conversation) watch() {
 	c.stop()
-	if !c.ui.running || c.chat == nil {
+	if !c.ui.running || c.history == nil {
 		return
 	}
 	var ctx context.Context
 	ctx, c.stop = context.WithCancel(c.ui.ctx)
-	bind.Watch(ctx, c.chat.Value, c.showChat)
+	bind.Watch(ctx, c.history.Value, c.showChat)
 }
 
-func (c *conversation) showChat(v state.ChatView) {
-	c.chatView = v
+func (c *conversation) showChat(v chats.Messages) {
+	c.messages = v
 	c.draw()
 }
 
 func (c *conversation) draw() {
-	st := chat.StateOf(c.ui.view(), c.chatView)
+	st := chat.StateOf(c.ui.view(), c.messages)
 	c.pane.Update(st)
 	if c != c.ui.main.conversation {
 		c.window.SetTitle(feed.TitleOf(st.Session) + " – Fairlead")
@@ -89,7 +91,7 @@ func (c *conversation) focusComposer() { c.window.Canvas().Focus(c.pane.Composer
 
 // send sends a message. If sending fails, the field gets the text and pictures back.
 func (c *conversation) send(text string, images []protocol.Attachment, node protocol.NodeID) {
-	to, u := c.chat, c.ui
+	to, u := c.model, c.ui
 	c.saveDraft() // the field is empty now
 	u.chats.sent = to.Key
 	bind.Go(u.ctx, func(ctx context.Context) (protocol.ChatSendResult, error) { return to.Send(ctx, text, images, node) },
@@ -122,42 +124,40 @@ func (c *conversation) handlers() chat.Handlers {
 		Resend:        c.resend,
 		DeleteMessage: c.deleteMessage,
 		Fork:          c.fork,
-		Complete: func(before string, node protocol.NodeID, done func(state.Completions)) {
-			to := c.chat
-			bind.Go(u.ctx, func(ctx context.Context) (state.Completions, error) { return to.Complete(ctx, before, node), nil },
-				func(r state.Completions, _ error) { done(r) })
+		Complete: func(before string, node protocol.NodeID, done func(chat.Completions)) {
+			to := c.model
+			bind.Go(u.ctx, func(ctx context.Context) (chat.Completions, error) { return to.Complete(ctx, before, node), nil },
+				func(r chat.Completions, _ error) { done(r) })
 		},
-		Stop:     func() { c.chat.Stop("") },
-		Unqueue:  func(id protocol.RunID) { c.chat.Stop(id) },
-		StopCall: func(id protocol.CallID) { c.chat.StopCall(id) },
+		Stop:     func() { c.model.Stop("") },
+		Unqueue:  func(id protocol.RunID) { c.model.Stop(id) },
+		StopCall: func(id protocol.CallID) { c.model.StopCall(id) },
 		Output: func(id protocol.CallID, done func(string)) {
-			chat := c.chat
-			request(u, c.window, "The output could not be loaded: ", func(ctx context.Context) (string, error) { return chat.Output(ctx, id) }, done)
+			request(u, c.window, "The output could not be loaded: ", func(ctx context.Context) (string, error) { return chats.LoadOutput(ctx, u.backend.state, id) }, done)
 		},
 		OpenOutput: func(title, text string, search bool) { openOutput(u.app, title, text, search) },
 		WrapOutput: u.backend.prefs.get().WrapOutput,
 		SetWrap:    func(on bool) { u.backend.prefs.update(func(r *preferences) { r.WrapOutput = on }) },
 		Undo: func(call protocol.CallInfo, redo bool, done func(error)) {
-			chat := c.chat
-			bind.Run(u.ctx, func(ctx context.Context) error { return chat.Undo(ctx, call, redo) }, done)
+			bind.Run(u.ctx, func(ctx context.Context) error { return chats.UndoCall(ctx, u.backend.state, call, redo) }, done)
 		},
 		Answer: func(q protocol.Question, decision string) {
 			u.backend.state.Approvals.Answer([]protocol.Question{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
 		},
 		Review: u.approvals.review,
-		Older:  func() { c.chat.Older() },
+		Older:  func() { c.history.Older() },
 		SearchAll: func(query string) {
 			u.nav.search(query)
 			u.main.conversation.window.RequestFocus()
 		},
-		Reload:    func() { c.chat.Reload() },
+		Reload:    func() { c.history.Reload() },
 		Rename:    func(title string) { u.backend.state.Chats.Rename(c.key, title) },
 		Export:    func(f export.Format) { u.chats.export(c.key, f, c.window) },
 		Menu:      func() []*fyne.MenuItem { return u.chats.chatMenu(c.entry(), c) },
 		Reset:     func() { u.backend.state.Chats.Reset(c.key) },
-		SetModel:  func(ref protocol.ModelRef) { c.chat.SetModel(ref) },
-		SetMode:   func(m state.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
-		SetThink:  func(level string) { c.chat.SetThinking(level) },
+		SetModel:  func(ref protocol.ModelRef) { c.model.SetModel(ref) },
+		SetMode:   func(m chats.ModeChoice) { c.ui.backend.state.Chats.SetMode(c.key, m) },
+		SetThink:  func(level string) { c.model.SetThinking(level) },
 		Settings:  u.settings.openModels,
 		Budget:    func() { u.settings.find("budget") },
 		Resume:    func() { u.backend.state.Pause(false) },
@@ -180,11 +180,11 @@ func (c *conversation) addFileHandlers(h *chat.Handlers) {
 		bind.Run(u.ctx, func(context.Context) error { work(); return nil }, func(error) { done() })
 	}
 	h.Media = func(key string, done func([]byte, error)) {
-		bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return u.backend.state.Chats.Media(ctx, key) }, done)
+		bind.Go(u.ctx, func(ctx context.Context) ([]byte, error) { return chats.Media(ctx, u.backend.state, key) }, done)
 	}
 	h.Pictures = func(content protocol.Content, done func([]protocol.Attachment)) {
 		request(u, c.window, "The pictures in that message could not be loaded: ", func(ctx context.Context) ([]protocol.Attachment, error) {
-			return u.backend.state.Chats.Pictures(ctx, content)
+			return chats.Pictures(ctx, u.backend.state, content)
 		}, done)
 	}
 }
@@ -200,12 +200,12 @@ const reachTimeout = time.Minute
 
 // revealRun scrolls to the first message of a run.
 func (c *conversation) revealRun(run protocol.RunID) {
-	to := c.chat
+	to := c.history
 	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTimeout)
 	bind.Go(ctx, func(ctx context.Context) (protocol.Message, error) { return to.ReachRun(ctx, run) }, func(m protocol.Message, err error) {
 		cancel()
 		switch {
-		case c.chat != to:
+		case c.history != to:
 		case err != nil:
 			c.ui.messages.showIn(c.window, "The run could not be shown: "+err.Error()+".")
 		default:
@@ -216,7 +216,7 @@ func (c *conversation) revealRun(run protocol.RunID) {
 
 // reveal scrolls to a message after loading the messages in between, and marks a text in it.
 func (c *conversation) reveal(id protocol.MessageID, seq int64, text string) {
-	to := c.chat
+	to := c.history
 	c.pane.Reveal(id, text)
 	if c.pane.PendingReveal() == "" {
 		return
@@ -224,7 +224,7 @@ func (c *conversation) reveal(id protocol.MessageID, seq int64, text string) {
 	ctx, cancel := context.WithTimeout(c.ui.ctx, reachTimeout)
 	bind.Run(ctx, func(ctx context.Context) error { return to.Reach(ctx, seq) }, func(err error) {
 		cancel()
-		if c.chat != to || c.pane.PendingReveal() != id {
+		if c.history != to || c.pane.PendingReveal() != id {
 			return
 		}
 		if err == nil {

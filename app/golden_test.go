@@ -5,9 +5,9 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/golden"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,7 +16,7 @@ func TestMainViewsLookAsTheyDid(t *testing.T) {
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	u.update(sample())
 	golden.Markup(t, "sidebar", u.main.sidebar.box)
-	u.main.sidebar.query, u.main.sidebar.results = "nas", []state.ChatMatch{
+	u.main.sidebar.query, u.main.sidebar.results = "nas", []chats.Match{
 		{Chat: protocol.SessionEntry{SessionKey: "agent:main:2", Title: "Photos on the NAS"}},
 		{Chat: protocol.SessionEntry{SessionKey: "agent:main:3", Title: "Backup"}, Hit: &protocol.SearchHit{Snippet: []protocol.Snippet{{Text: "copy it to the "}, {Text: "nas", Mark: true}, {Text: " at night"}}}},
 	}

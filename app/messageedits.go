@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
+	"fairlead/app/chat"
+	"fairlead/app/chats"
 	"fairlead/gateway/protocol"
 )
 
@@ -15,7 +16,7 @@ const undoResendFor = 10 * time.Second
 // resend replaces a message and what followed it, and offers to undo that. If it fails, the field
 // gets a changed text and its pictures back.
 func (c *conversation) resend(in protocol.ChatResendParams) {
-	to, u := c.chat, c.ui
+	to, u := c.model, c.ui
 	c.saveDraft()
 	bind.Go(u.ctx, func(ctx context.Context) (protocol.ArchiveID, error) { return to.Resend(ctx, in) }, func(id protocol.ArchiveID, err error) {
 		if err != nil {
@@ -30,7 +31,7 @@ func (c *conversation) resend(in protocol.ChatResendParams) {
 }
 
 // undo returns a function that restores what was replaced or deleted.
-func (c *conversation) undo(of *state.Chat, id protocol.ArchiveID, what string) func() {
+func (c *conversation) undo(of chat.Model, id protocol.ArchiveID, what string) func() {
 	return func() {
 		request(c.ui, c.window, what+" could not be restored: ", func(ctx context.Context) (struct{}, error) {
 			return struct{}{}, of.RestoreMessages(ctx, id)
@@ -40,7 +41,7 @@ func (c *conversation) undo(of *state.Chat, id protocol.ArchiveID, what string) 
 
 // deleteMessage deletes a message and offers to undo that; what names it.
 func (c *conversation) deleteMessage(id protocol.MessageID, what string) {
-	to, u := c.chat, c.ui
+	to, u := c.model, c.ui
 	var until time.Time
 	request(u, c.window, what+" was not deleted: ", func(ctx context.Context) (archive protocol.ArchiveID, err error) {
 		archive, until, err = to.DeleteMessage(ctx, id)
@@ -53,11 +54,11 @@ func (c *conversation) deleteMessage(id protocol.MessageID, what string) {
 // fork opens a new chat in the main window with the messages up to one; with a draft, with those
 // before it and the draft in the field.
 func (c *conversation) fork(id protocol.MessageID, content protocol.Content) {
-	to, u := c.chat, c.ui
+	to, u := c.model, c.ui
 	var now draft
 	request(u, c.window, "The chat was not forked: ", func(ctx context.Context) (key protocol.SessionKey, err error) {
 		if now.text = content.Text(); content != nil {
-			if now.pictures, err = u.backend.state.Chats.Pictures(ctx, content); err != nil {
+			if now.pictures, err = chats.Pictures(ctx, u.backend.state, content); err != nil {
 				return "", err
 			}
 		}

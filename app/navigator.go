@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"io"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -190,17 +189,11 @@ func (n *navigator) openArchives(key protocol.SessionKey) {
 
 func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
 	all := n.ui.main.conversation.handlers()
-	h := archive.Handlers{
-		OpenChat: n.ui.main.open, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo, Machines: &n.ui.machines,
-		Save: func(name string, write func(context.Context, io.Writer) error) {
-			n.ui.opener.saveChat(n.ui.main.conversation.window, name, write)
-		},
-		Chat: chat.Handlers{
-			OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings, Output: all.Output, OpenOutput: all.OpenOutput,
-		},
+	h := chat.Handlers{
+		OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings, Output: all.Output, OpenOutput: all.OpenOutput,
 	}
 	n.open(page{"clock", archivesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := archive.New(ctx, n.ui.backend.state, key, h)
+		p := archive.New(ctx, n.ui.env(), key, h)
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)
 		return p.Box, p.Back

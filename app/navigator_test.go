@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/chats"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
 
@@ -61,7 +61,7 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 		"of the page": func(u *ui) { u.nav.openHit(hit) },
 		"of the sidebar": func(u *ui) {
 			u.main.sidebar.search.SetText("needle")
-			u.main.sidebar.openMatch(state.ChatMatch{Chat: u.view().Sessions.List[1], Hit: &hit})
+			u.main.sidebar.openMatch(chats.Match{Chat: u.view().Sessions.List[1], Hit: &hit})
 			if got := u.main.sidebar.search.Text; got != "" {
 				t.Errorf("got %q in the search field, want nothing", got)
 			}
@@ -78,7 +78,7 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 			if got := u.main.conversation.pane.PendingReveal(); got != hit.MessageID {
 				t.Fatalf("to be revealed: got %q, want %q", got, hit.MessageID)
 			}
-			chat := state.ChatView{Key: hit.SessionKey}
+			chat := chats.Messages{Key: hit.SessionKey}
 			for i := range 40 {
 				text := "Something was said."
 				if i == 3 {
@@ -86,7 +86,7 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 				}
 				m := protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser}
 				m.Content = protocol.Content{protocol.Text(text)}
-				chat.Messages = append(chat.Messages, m)
+				chat.List = append(chat.List, m)
 			}
 			u.main.conversation.showChat(chat)
 			if got := u.main.conversation.pane.PendingReveal(); got != "" {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/host"
 	"fairlead/app/native"
 	"fairlead/app/system"
 	"fairlead/app/transcript"
@@ -68,10 +70,10 @@ func fileURL(path string) *url.URL {
 // cannot be shown is saved instead.
 func (o *opener) openImage(r fyne.Resource) {
 	if bad, ok := r.(*transcript.Unreadable); ok {
-		o.saveTo("picture", func(_ context.Context, f io.Writer) (string, error) {
+		o.save(o.ui.main.conversation.window, host.SaveFile{Name: "picture", Write: func(_ context.Context, f io.Writer) (string, error) {
 			_, err := f.Write(bad.Data)
 			return "The picture was saved.", err
-		})
+		}})
 		return
 	}
 	w := native.NewWindow(o.ui.app, "Picture – Fairlead", nil)
@@ -125,35 +127,21 @@ func (o *opener) reveal(path string) {
 	})
 }
 
-// save asks for a file name and calls write with the file; the text that write returns, or the
-// error after the text failed, is shown in the window.
-func (o *opener) save(w fyne.Window, title, name, failed string, write func(ctx context.Context, f io.Writer, path string) (string, error)) {
-	o.ui.picker.SaveFile(w, title, name, func(path string) {
-		request(o.ui, w, failed, func(ctx context.Context) (string, error) {
+// save asks for a file name and writes the file; the window shows what became of it.
+func (o *opener) save(w fyne.Window, to host.SaveFile) {
+	failed := cmp.Or(to.Failed, "The file was not saved completely")
+	o.ui.picker.SaveFile(w, cmp.Or(to.Title, "Save file"), to.Name, func(path string) {
+		request(o.ui, w, failed+": ", func(ctx context.Context) (string, error) {
 			f, err := os.Create(path)
 			if err != nil {
 				return "", fileProblem(err)
 			}
-			text, err := write(ctx, f, path)
+			text, err := to.Write(ctx, f)
 			if err := errors.Join(err, f.Close()); err != nil {
 				return "", fileProblem(err)
 			}
-			return text, nil
+			return cmp.Or(text, "Saved to "+path), nil
 		}, func(text string) { o.ui.messages.showIn(w, text) })
-	})
-}
-
-// saveChat asks for a file name, with a suggestion, and calls write with the file.
-func (o *opener) saveChat(w fyne.Window, name string, write func(context.Context, io.Writer) error) {
-	o.save(w, "Export chat", name, "The chat could not be saved: ", func(ctx context.Context, f io.Writer, path string) (string, error) {
-		return "Saved to " + path, write(ctx, f)
-	})
-}
-
-// saveTo asks for a file name and calls write with the file; the text that write returns is shown.
-func (o *opener) saveTo(name string, write func(context.Context, io.Writer) (string, error)) {
-	o.save(o.ui.main.conversation.window, "Save file", name, "The file was not saved completely: ", func(ctx context.Context, f io.Writer, _ string) (string, error) {
-		return write(ctx, f)
 	})
 }
 

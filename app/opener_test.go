@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/pick"
 	"fairlead/app/system"
@@ -53,10 +54,10 @@ func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
 					}
 					return []string{c.path}, nil
 				}, u.messages.show)
-				u.opener.saveChat(u.main.conversation.window, "A chat.md", func(_ context.Context, f io.Writer) error {
+				u.opener.save(u.main.conversation.window, host.SaveFile{Name: "A chat.md", Failed: "The chat could not be saved", Write: func(_ context.Context, f io.Writer) (string, error) {
 					_, err := io.WriteString(f, "text")
-					return err
-				})
+					return "", err
+				}})
 				pagetest.Settle()
 				pagetest.Shows(t, u.messages.toast, c.want)
 				if data, err := os.ReadFile(c.path); (err == nil) != (c.want == "Saved") || err == nil && string(data) != "text" {

@@ -5,7 +5,7 @@ import (
 
 	"fairlead/app/code"
 	"fairlead/app/native"
-	"fairlead/app/state"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 )
 
@@ -14,7 +14,7 @@ func openOutput(a fyne.App, title, text string, search bool) {
 	w := native.NewWindow(a, format.Clip(title, 80)+" – Fairlead", nil)
 	w.SetPadded(false)
 	lines := code.OutputLines(text)
-	r := code.NewReader(lines, state.LineCount(len(lines)))
+	r := code.NewReader(lines, wording.LineCount(len(lines)))
 	r.OnClose = w.Close
 	w.SetContent(r)
 	w.Resize(fyne.NewSize(900, 640))

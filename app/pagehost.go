@@ -15,7 +15,7 @@ type pageHost struct{ ui *ui }
 
 // env returns what a page gets.
 func (u *ui) env() host.Env {
-	return host.Env{Host: pageHost{u}, Feed: u.backend.state.Feed, Machines: &u.machines, Drafts: u.backend.state.Drafts}
+	return host.Env{Host: pageHost{u}, Feed: u.backend.state.Feed, Chats: u.backend.state.Chats, Machines: &u.machines, Drafts: u.backend.state.Drafts}
 }
 
 // Open implements [host.Host].
@@ -55,7 +55,7 @@ func (h pageHost) Open(to host.Target) {
 	case host.SendFiles:
 		h.ui.sender.pickAndSend(protocol.NodeID(to))
 	case host.SaveFile:
-		h.ui.opener.saveTo(to.Name, to.Write)
+		h.ui.opener.save(h.ui.main.conversation.window, to)
 	case host.OpenFile:
 		h.ui.opener.openFile(to.Title, to.Button, to.Read)
 	}

@@ -11,8 +11,8 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/chats"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -28,7 +28,7 @@ type sidebar struct {
 	rows        []row            // of the list
 	keys        []string         // of the chats in the list
 	chosen      lists.Selection  // the chats that were selected together, by key
-	filter      state.ChatFilter
+	filter      chats.Filter
 	machineRows *fyne.Container // rows of machines
 	middle      *fyne.Container // contains the list and the machines
 	pool        []*widgets.SidebarRow
@@ -37,7 +37,7 @@ type sidebar struct {
 	groups      map[string]fyne.CanvasObject // headings of groups of chats
 	look        [2]any                       // text colour and size of the headings
 	facts       chatFacts                    // of the last view
-	results     []state.ChatMatch            // search results
+	results     []chats.Match                // search results
 	query       string
 	stop        func() // cancels the latest search
 	complete    bool   // the search is complete
@@ -112,7 +112,7 @@ func (b *sidebar) find(query string) {
 	b.query, b.highlighted = strings.TrimSpace(query), -1
 	b.stop()
 	b.complete = false
-	b.results = state.MatchTitles(b.ui.view().Sessions.List, b.query) // at once; those with matching messages follow
+	b.results = chats.MatchTitles(b.ui.view().Sessions.List, b.query) // at once; those with matching messages follow
 	b.show()
 	b.list.ScrollToTop()
 	if b.query == "" {
@@ -127,7 +127,7 @@ func (b *sidebar) find(query string) {
 		case <-timer.C:
 		case <-ctx.Done():
 		}
-		return b.ui.backend.state.Chats.Search(ctx, query, func(list []state.ChatMatch, all bool) {
+		return b.ui.backend.state.Chats.Search(ctx, query, func(list []chats.Match, all bool) {
 			bind.Do(ctx, func() {
 				b.results, b.complete = list, all
 				b.show()

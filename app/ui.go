@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/app/notify"
@@ -188,7 +189,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.show()
 		u.approvals.openInbox()
 	case state.TrayMode:
-		u.backend.state.Chats.SetMode(i.Key, state.ModeChoices[i.Mode])
+		u.backend.state.Chats.SetMode(i.Key, chats.ModeChoices[i.Mode])
 	case state.TrayPause:
 		u.backend.state.Pause(!u.view().Status.Paused)
 	case state.TrayTransfers:

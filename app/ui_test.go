@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/app/pagetest"
@@ -206,9 +207,9 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 		v.Questions.Pending = append(v.Questions.Pending, q)
 		v.Calls = append(v.Calls, protocol.CallInfo{CallID: q.CallID, RunID: "r", SessionKey: q.SessionKey, Node: q.Node, Tool: q.Tool, Args: q.Args, State: protocol.CallWaiting, ApprovalID: q.ID})
 	}
-	chat := state.ChatView{Key: protocol.MainSession}
+	chat := chats.Messages{Key: protocol.MainSession}
 	for i := range 20 {
-		chat.Messages = append(chat.Messages, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
+		chat.List = append(chat.List, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
 	}
 	u.update(v)
 	u.approvals.window.Close() // the test driver treats the last window as the window of every object

@@ -13,8 +13,9 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/chat"
+	"fairlead/app/chats"
+	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -22,24 +23,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Handlers are the page's callbacks.
-type Handlers struct {
-	OpenChat func(protocol.SessionKey)
-	Say      state.Say
-	Undo     state.OfferUndo // shows an action; undo may be nil
-	// calls write with a file that the person chooses; name is a suggestion
-	Save func(name string, write func(context.Context, io.Writer) error)
-	// links and pictures; handlers for changes are not needed
-	Chat     chat.Handlers
-	Machines *style.Machines
-}
-
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	ctx context.Context
-	app *state.App
-	h   Handlers
-	key protocol.SessionKey
+	ctx   context.Context
+	host  host.Env
+	model Model
+	key   protocol.SessionKey
+	// reader has the callbacks for links and pictures.
+	reader chat.Handlers
 	widgets.Body
 
 	list     *widgets.ItemList
@@ -55,8 +46,8 @@ type Page struct {
 }
 
 // New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
-func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers) *Page {
-	p := &Page{ctx: ctx, app: a, h: h, key: key, Body: widgets.NewBody(), now: time.Now}
+func New(ctx context.Context, e host.Env, key protocol.SessionKey, reader chat.Handlers) *Page {
+	p := &Page{ctx: ctx, host: e, model: newModel(e.Feed, e.Chats), key: key, reader: reader, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.archives[i], "", 0) })
 	p.draw()
 	return p
@@ -64,7 +55,7 @@ func New(ctx context.Context, a *state.App, key protocol.SessionKey, h Handlers)
 
 // Load loads the list of conversations.
 func (p *Page) Load() {
-	bind.Go(p.ctx, func(ctx context.Context) ([]protocol.ArchiveInfo, error) { return p.app.Archives.List(ctx, p.key) }, p.fill)
+	bind.Go(p.ctx, func(ctx context.Context) ([]protocol.ArchiveInfo, error) { return p.model.List(ctx, p.key) }, p.fill)
 }
 
 func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
@@ -74,7 +65,7 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 	}
 	p.archives = list
 	p.list.Set(lists.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
-		return widgets.ListItem{Icon: "chat", Title: "Until " + wording.When(a.CreatedAt, p.now()), Text: state.ArchiveLine(a)}
+		return widgets.ListItem{Icon: "chat", Title: "Until " + wording.When(a.CreatedAt, p.now()), Text: ArchiveLine(a)}
 	}))
 	if p.pane == nil {
 		p.draw()
@@ -94,18 +85,18 @@ func (p *Page) draw() {
 			"When you clear a chat or edit a message, the earlier messages are archived here.", widgets.NewButton("Back to chat", "back", p.openChat))
 		back.Hide()
 	default:
-		name := widgets.NewText(p.app.Chats.Title(p.key), style.ColorMuted, "text")
+		name := widgets.NewText(p.host.Chats.Title(p.key), style.ColorMuted, "text")
 		name.Ellipsis = true
 		body = widgets.Border(widgets.Inset(0, 0, style.Inside, 0, name), nil, nil, nil, p.list)
 	}
 	p.Put(widgets.NewPage("Earlier conversations", body, back))
 }
 
-func (p *Page) openChat() { widgets.CallWith(p.h.OpenChat, p.key) }
+func (p *Page) openChat() { p.host.Open(host.Chat{Key: p.key}) }
 
 // OpenHit shows an archived message that a search found.
 func (p *Page) OpenHit(h protocol.SearchHit) {
-	bind.Go(p.ctx, func(ctx context.Context) (protocol.ArchiveInfo, error) { return p.app.Archives.Find(ctx, h) }, func(a protocol.ArchiveInfo, err error) {
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.ArchiveInfo, error) { return p.model.Find(ctx, h) }, func(a protocol.ArchiveInfo, err error) {
 		if err != nil {
 			p.fill(nil, err)
 			return
@@ -119,7 +110,7 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	p.close()
 	ctx, cancel := context.WithCancel(p.ctx)
 	p.cancel = cancel
-	c := p.app.Archives.Open(p.key, a.ID)
+	c := p.model.Open(p.key, a.ID)
 	p.showReader(a, c)
 	bind.Watch(ctx, c.Value, p.show)
 	if id == "" {
@@ -129,16 +120,16 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	bind.Run(ctx, func(ctx context.Context) error { return c.Reach(ctx, seq) }, func(err error) {
 		p.show(c.Value.Get())
 		if p.pane.PendingReveal() != "" {
-			widgets.CallWith(p.h.Say, "The message is no longer in the archive.")
+			p.host.Say("The message is no longer in the archive.")
 		}
 	})
 }
 
-func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
+func (p *Page) showReader(a protocol.ArchiveInfo, c *chats.History) {
 	p.current = a
-	h := p.h.Chat
+	h := p.reader
 	h.Older, h.Reload = c.Older, c.Reload
-	p.pane = chat.NewReader(h, p.h.Machines)
+	p.pane = chat.NewReader(h, p.host.Machines)
 	back := widgets.NewQuietButton("Earlier conversations", "back", p.back)
 	var save *widgets.Button
 	save = widgets.NewButton("Export", "export", func() { widgets.ShowMenu(save, chat.ExportMenu(p.export)) })
@@ -147,7 +138,7 @@ func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 	if a.Kind == protocol.ArchiveEdit {
 		replaces = "the messages since the edit, which are"
 	}
-	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+state.ArchiveLine(a)+
+	text := widgets.NewParagraph("Archived on "+time.UnixMilli(a.CreatedAt).Format("Monday, 2 January 2006, 15:04")+" · "+ArchiveLine(a)+
 		". Restoring it replaces "+replaces+" archived here.", style.ColorText, "text")
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.WithIcon("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
@@ -157,9 +148,9 @@ func (p *Page) showReader(a protocol.ArchiveInfo, c *state.Chat) {
 	p.show(c.Value.Get())
 }
 
-func (p *Page) show(v state.ChatView) {
+func (p *Page) show(v chats.Messages) {
 	if p.pane != nil {
-		p.pane.Update(chat.State{Session: protocol.SessionEntry{SessionKey: p.key}, Messages: v.Messages, More: v.More, Loading: v.Loading, Problem: v.Problem})
+		p.pane.Update(chat.State{Session: protocol.SessionEntry{SessionKey: p.key}, Messages: v.List, More: v.More, Loading: v.Loading, Problem: v.Problem})
 	}
 }
 
@@ -197,8 +188,10 @@ func (p *Page) back() {
 }
 
 func (p *Page) export(f export.Format) {
-	a, archives := p.current, p.app.Archives
-	p.h.Save(f.FileName(archives.Title(p.key, a)), func(ctx context.Context, w io.Writer) error { return archives.Export(ctx, p.key, a, f, w) })
+	a := p.current
+	p.host.Open(host.SaveFile{Name: f.FileName(p.model.Title(p.key, a)), Title: "Export chat", Failed: "The chat could not be saved", Write: func(ctx context.Context, w io.Writer) (string, error) {
+		return "", p.model.Export(ctx, p.key, a, f, w)
+	}})
 }
 
 // undoFor is how long the window offers to undo; the page can do it later, too.
@@ -219,15 +212,17 @@ func (p *Page) restoreWithUndo(a protocol.ArchiveInfo) {
 		if p.ctx.Err() == nil { // the page is still open
 			p.openChat()
 		}
-		p.h.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
+		p.host.Undo("The earlier conversation was restored.", undo, time.Now().Add(undoFor))
 	})
 }
 
 func (p *Page) restore(id protocol.ArchiveID, done func(before protocol.ArchiveID, err error)) {
 	bind.Go(context.WithoutCancel(p.ctx), func(ctx context.Context) (protocol.ArchiveID, error) {
-		return p.app.Archives.Restore(ctx, p.key, id)
+		return p.model.Restore(ctx, p.key, id)
 	}, func(before protocol.ArchiveID, err error) {
-		p.h.Say.Failed("The conversation was not restored", err)
+		if err != nil {
+			p.host.Say("The conversation was not restored: " + err.Error())
+		}
 		done(before, err)
 	})
 }

@@ -3,6 +3,7 @@ package archive
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,21 +13,22 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/chat"
+	"fairlead/app/chats"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
-func inPage(t *testing.T, mode style.Mode, width float32) (p *Page, w fyne.Window, opened *protocol.SessionKey) {
+func inPage(t *testing.T, mode style.Mode, width float32) (p *Page, w fyne.Window, h *pagetest.Host) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
-	opened = new(protocol.SessionKey)
-	p = New(ctx, app, "agent:main:2", Handlers{OpenChat: func(k protocol.SessionKey) { *opened = k }, Machines: &style.Machines{}, Chat: chat.Handlers{}})
+	h = &pagetest.Host{}
+	p = New(ctx, host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: &style.Machines{}}, "agent:main:2", chat.Handlers{})
 	p.now = pagetest.Clock
-	return p, pagetest.Window(t, p.Box, width, 600), opened
+	return p, pagetest.Window(t, p.Box, width, 600), h
 }
 
 func archives(n int) []protocol.ArchiveInfo {
@@ -40,10 +42,10 @@ func archives(n int) []protocol.ArchiveInfo {
 	return list
 }
 
-func said(n int) state.ChatView {
-	v := state.ChatView{Key: "agent:main:2"}
+func said(n int) chats.Messages {
+	v := chats.Messages{Key: "agent:main:2"}
 	for i := range n {
-		v.Messages = append(v.Messages, protocol.Message{
+		v.List = append(v.List, protocol.Message{
 			ID: protocol.MessageID(fmt.Sprint("m", i)), Seq: int64(i + 1), Role: protocol.RoleUser, Timestamp: pagetest.Noon.UnixMilli(),
 			Content: protocol.Content{protocol.Text(fmt.Sprint("message ", i))},
 		})
@@ -63,7 +65,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	for name, mode := range map[string]style.Mode{"read": style.Light, "read-dark": style.Dark} {
 		for _, width := range []float32{880, 520} {
 			p, w, _ := inPage(t, mode, width)
-			p.showReader(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
+			p.showReader(archives(1)[0], p.model.Open(p.key, "a0"))
 			p.show(said(3))
 			pagetest.Shot(t, w, fmt.Sprint("archive-", name, width))
 			golden.Markup(t, fmt.Sprint(name, width), p.Box)
@@ -72,21 +74,21 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 }
 
 func TestThousandsOfArchivesAreListed(t *testing.T) {
-	p, _, opened := inPage(t, style.Light, 880)
+	p, _, h := inPage(t, style.Light, 880)
 	p.fill(archives(3000), nil)
 	if n := len(p.list.Items()); n != 3000 {
 		t.Errorf("%d lines", n)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Back to chat"))
-	if *opened != "agent:main:2" {
-		t.Errorf("opened %q", *opened)
+	if got, want := h.Did, []string{"chat {agent:main:2  <nil>}"}; !slices.Equal(got, want) {
+		t.Errorf("did: got %q, want %q", got, want)
 	}
 }
 
 func TestArchiveIsReadAndNotWritten(t *testing.T) {
 	p, _, _ := inPage(t, style.Light, 880)
 	p.fill(archives(2), nil)
-	p.showReader(p.archives[1], p.app.Archives.Open(p.key, "a1"))
+	p.showReader(p.archives[1], p.model.Open(p.key, "a1"))
 	p.show(said(80))
 	p.pane.Reveal("m10", "")
 	pagetest.Shows(t, p.Box, "Archived on", "25 messages", "message 10")
@@ -104,15 +106,13 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 
 func TestAFailedRestoreOfAnArchiveCanBeRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, _, opened := inPage(t, style.Light, 880)
-		var said string
-		p.h.Say = func(text string) { said = text }
-		p.showReader(archives(1)[0], p.app.Archives.Open(p.key, "a0"))
+		p, _, h := inPage(t, style.Light, 880)
+		p.showReader(archives(1)[0], p.model.Open(p.key, "a0"))
 		bring := pagetest.Button(t, p.Box, "Restore")
 		test.Tap(bring)
 		pagetest.Settle() // there is no gateway
-		if !strings.Contains(said, "not connected") || bring.Disabled() || *opened != "" {
-			t.Errorf("%q, disabled %v, opened %q", said, bring.Disabled(), *opened)
+		if len(h.Did) != 1 || !strings.Contains(h.Did[0], "not connected") || bring.Disabled() {
+			t.Errorf("did %q, disabled %v", h.Did, bring.Disabled())
 		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
@@ -105,7 +104,7 @@ func (a *attachments) show() {
 
 // chip shows an attachment: its picture, name and size, and a button that removes it.
 func (a *attachments) chip(file protocol.Attachment, remove func()) fyne.CanvasObject {
-	if x, ok := state.AttachedItemOf(file); ok {
+	if x, ok := AttachedItemOf(file); ok {
 		return itemChip(x, remove)
 	}
 	button := widgets.NewQuietButton("", "cross", remove)

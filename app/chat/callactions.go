@@ -3,7 +3,7 @@ package chat
 import (
 	"errors"
 
-	"fairlead/app/state"
+	"fairlead/app/chats"
 	"fairlead/gateway/protocol"
 )
 
@@ -64,7 +64,7 @@ func (a *callActions) undo(info *protocol.CallInfo) {
 	show(undo{isUndone: was.isUndone, isBusy: true})
 	a.chat.handlers.Undo(*info, was.isUndone, func(err error) {
 		switch {
-		case errors.Is(err, state.ErrAlreadyUndone):
+		case errors.Is(err, chats.ErrAlreadyUndone):
 			show(undo{isUndone: true, problem: sentence(err.Error())})
 		case err != nil:
 			show(undo{isUndone: was.isUndone, problem: sentence(err.Error())})

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/wording"
@@ -266,11 +266,11 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 		Calls:     []protocol.CallInfo{{CallID: "1", SessionKey: "a"}, {CallID: "2", SessionKey: "b"}},
 		Questions: feed.Questions{Pending: []protocol.Question{{ID: "1", Kind: protocol.AskCall, SessionKey: "a"}, {ID: "2", Kind: protocol.AskCall, SessionKey: "b"}}},
 	}
-	s := StateOf(v, state.ChatView{Key: "a", Loading: true})
+	s := StateOf(v, chats.Messages{Key: "a", Loading: true})
 	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected. refused" {
 		t.Errorf("%+v", s)
 	}
-	if s := StateOf(v, state.ChatView{Key: "b"}); s.Model.ID != "default" || s.Runs[0].RunID != "2" {
+	if s := StateOf(v, chats.Messages{Key: "b"}); s.Model.ID != "default" || s.Runs[0].RunID != "2" {
 		t.Errorf("%+v", s)
 	}
 }

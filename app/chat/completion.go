@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -28,16 +27,16 @@ const (
 // keeps the keyboard.
 type completion struct {
 	chat      *conversation
-	accept    func(word string, o state.Completion) // replaces the word before the cursor
-	isEditing func() bool                           // reports whether an earlier message is edited
-	onResize  func()                                // called when the list appears or disappears
-	onTap     func()                                // called after a completion was clicked
+	accept    func(word string, o Completion) // replaces the word before the cursor
+	isEditing func() bool                     // reports whether an earlier message is edited
+	onResize  func()                          // called when the list appears or disappears
+	onTap     func()                          // called after a completion was clicked
 
 	rows     *fyne.Container
 	scroll   *container.Scroll
 	box      *fyne.Container
 	before   string // the text before the cursor that the list belongs to
-	found    state.Completions
+	found    Completions
 	selected int
 	request  int       // number of the latest request
 	leftAt   time.Time // when the composer lost the keyboard; zero while it has it
@@ -61,14 +60,14 @@ func (c *completion) typed(before string) {
 		c.close()
 		return
 	}
-	c.chat.handlers.Complete(before, c.chat.currentMachine(), func(found state.Completions) {
+	c.chat.handlers.Complete(before, c.chat.currentMachine(), func(found Completions) {
 		if request == c.request {
 			c.show(before, found)
 		}
 	})
 }
 
-func (c *completion) show(before string, found state.Completions) {
+func (c *completion) show(before string, found Completions) {
 	if len(found.List) == 0 {
 		c.close()
 		return
@@ -174,7 +173,7 @@ type completionRow struct {
 	onTap      func()
 }
 
-func newCompletionRow(o state.Completion, onHover, onTap func()) *completionRow {
+func newCompletionRow(o Completion, onHover, onTap func()) *completionRow {
 	r := &completionRow{background: widgets.NewRect("", "", style.Corner), onHover: onHover, onTap: onTap}
 	label := widgets.NewText(clipLabel(o.Label), style.ColorText, style.SizeSidebar)
 	detail := widgets.NewText(o.Detail, style.ColorMuted, style.SizeSmall)

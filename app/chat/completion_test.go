@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/state"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -17,16 +16,16 @@ import (
 func completing(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
-	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
+	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(Completions)) {
 		at := strings.LastIndex(before, "@")
-		found := state.Completions{Start: at}
+		found := Completions{Start: at}
 		for _, name := range []string{"server", "studio", "src/"} {
 			if at >= 0 && strings.HasPrefix(name, before[at+1:]) {
-				found.List = append(found.List, state.Completion{Icon: "machine", Label: name, Detail: "Machine", Insert: "@" + name})
+				found.List = append(found.List, Completion{Icon: "machine", Label: name, Detail: "Machine", Insert: "@" + name})
 			}
 		}
 		if before == "/new" {
-			found = state.Completions{List: []state.Completion{{Icon: "reset", Label: "/new", Insert: "/new"}}}
+			found = Completions{List: []Completion{{Icon: "reset", Label: "/new", Insert: "/new"}}}
 		}
 		done(found)
 	}

@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -69,7 +68,7 @@ func newComposer(chat *conversation, list *transcript.View, window fyne.CanvasOb
 	}
 	c.editNote = newEditNote(c)
 	c.usage.onHover = func(on bool) {
-		c.hint.set(widgets.Choose(on, state.UsageWords(chat.state.Session), ""))
+		c.hint.set(widgets.Choose(on, UsageWords(chat.state.Session), ""))
 		c.onResize()
 	}
 	c.attach = widgets.NewQuietButton("", "attach", func() { chat.handlers.PickFiles(c.addPaths) })
@@ -102,7 +101,7 @@ func (c *composer) newCompletion() *completion {
 	list.isEditing = func() bool { return c.edited != "" }
 	list.onTap = c.focus
 	list.onResize = func() { c.onResize() }
-	list.accept = func(word string, o state.Completion) {
+	list.accept = func(word string, o Completion) {
 		c.entry.replaceWord(utf8.RuneCountInString(word), o.Insert)
 		if o.Item != nil {
 			c.attachItem(*o.Item)
@@ -146,7 +145,7 @@ func (c *composer) submit() {
 	if text == "" && len(c.files.list) == 0 {
 		return
 	}
-	if text == state.Export && c.edited == "" {
+	if text == Export && c.edited == "" {
 		c.entry.SetText("")
 		c.chat.handlers.Export(export.Formats[0])
 		return

@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -67,7 +67,7 @@ func (h *header) show() {
 		thinking = strings.ToLower(wording.Thinking(level))
 	}
 	h.thinking.SetText("Thinking: " + thinking)
-	h.mode.Warn = state.ModeOf(s.Session, h.chat.now).Mode == protocol.ModeTrust
+	h.mode.Warn = chats.ModeOf(s.Session, h.chat.now).Mode == protocol.ModeTrust
 	h.mode.SetText(h.modeName())
 	h.mode.Refresh()
 }
@@ -174,10 +174,10 @@ func (h *header) endRename(text string) {
 }
 
 func (h *header) modeMenu() []*fyne.MenuItem {
-	now := state.ModeOf(h.chat.state.Session, h.chat.now)
-	limit, trust := state.TrustLimit(h.chat.state.Nodes)
+	now := chats.ModeOf(h.chat.state.Session, h.chat.now)
+	limit, trust := chats.TrustLimit(h.chat.state.Nodes)
 	var items []*fyne.MenuItem
-	for _, c := range state.ModeChoices {
+	for _, c := range chats.ModeChoices {
 		item := fyne.NewMenuItem(c.Text, func() { h.chat.handlers.SetMode(c) })
 		item.Checked = c.Mode == now.Mode && c.For == 0
 		item.Disabled = c.Mode == protocol.ModeTrust && !trust
@@ -192,5 +192,5 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 }
 
 func (h *header) modeName() string {
-	return state.ModeWord(state.ModeOf(h.chat.state.Session, h.chat.now))
+	return chats.ModeWord(chats.ModeOf(h.chat.state.Session, h.chat.now))
 }

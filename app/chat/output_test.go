@@ -13,8 +13,8 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/chats"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
@@ -124,7 +124,7 @@ func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 }
 
 func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
-	for name, err := range map[string]error{"undone here": nil, "undone before": state.ErrAlreadyUndone} {
+	for name, err := range map[string]error{"undone here": nil, "undone before": chats.ErrAlreadyUndone} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, 900, 700)
 			var answer func(error)

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -18,7 +17,7 @@ import (
 // attachItem attaches a resource or a prompt of an MCP server. It asks for a prompt's arguments.
 func (c *composer) attachItem(i protocol.ServerItem) {
 	if len(i.Arguments) == 0 {
-		c.files.add(state.AttachedItem{Item: i}.Attachment(), nil)
+		c.files.add(AttachedItem{Item: i}.Attachment(), nil)
 		return
 	}
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(c.window)
@@ -26,7 +25,7 @@ func (c *composer) attachItem(i protocol.ServerItem) {
 		return
 	}
 	askArguments(canvas, i, func(values map[string]string) {
-		c.files.add(state.AttachedItem{Item: i, Arguments: values}.Attachment(), nil)
+		c.files.add(AttachedItem{Item: i, Arguments: values}.Attachment(), nil)
 		c.focus()
 	}, c.focus)
 }
@@ -63,7 +62,7 @@ func askArguments(c fyne.Canvas, i protocol.ServerItem, done func(map[string]str
 		ask.Hide()
 		done(values)
 	}
-	rows := []fyne.CanvasObject{widgets.NewParagraph(state.ItemTitle(i), style.ColorText, style.SizeTitle), widgets.NewParagraph(state.ItemKind(i), style.ColorMuted, style.SizeSmall)}
+	rows := []fyne.CanvasObject{widgets.NewParagraph(ItemTitle(i), style.ColorText, style.SizeTitle), widgets.NewParagraph(ItemKind(i), style.ColorMuted, style.SizeSmall)}
 	for n, a := range i.Arguments {
 		e := widgets.NewNameField()
 		e.OnCancel = leave
@@ -98,10 +97,10 @@ func askArguments(c fyne.Canvas, i protocol.ServerItem, done func(map[string]str
 }
 
 // itemChip shows an attached resource or prompt: its name and server, and a button that removes it.
-func itemChip(x state.AttachedItem, remove func()) fyne.CanvasObject {
+func itemChip(x AttachedItem, remove func()) fyne.CanvasObject {
 	icon := widget.NewIcon(style.IconIn(widgets.Choose(x.Item.Kind == "prompt", "chat", "file"), style.ColorMuted))
-	name := widgets.NewText(format.Clip(state.ItemTitle(x.Item), 32), style.ColorText, style.SizeSmall)
-	kind := widgets.NewText(state.ItemKind(x.Item), style.ColorMuted, style.SizeSmall)
+	name := widgets.NewText(format.Clip(ItemTitle(x.Item), 32), style.ColorText, style.SizeSmall)
+	kind := widgets.NewText(ItemKind(x.Item), style.ColorMuted, style.SizeSmall)
 	button := widgets.NewQuietButton("", "cross", remove)
 	button.Small, button.Muted = true, true
 	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner),

@@ -8,7 +8,6 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -18,10 +17,10 @@ import (
 func attaching(t *testing.T, item protocol.ServerItem) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
-	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(state.Completions)) {
-		found := state.Completions{Start: strings.LastIndex(before, "@")}
+	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(Completions)) {
+		found := Completions{Start: strings.LastIndex(before, "@")}
 		if found.Start >= 0 {
-			found.List = []state.Completion{{Icon: "file", Label: item.Title, Item: &item}}
+			found.List = []Completion{{Icon: "file", Label: item.Title, Item: &item}}
 		}
 		done(found)
 	}
@@ -41,7 +40,7 @@ func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
 	pagetest.Shows(t, d.composer.files.chips, "Plan", "Resource of docs")
 	d.composer.submit()
 	d.assert(t, `send "read" 1 @`)
-	if x, ok := state.AttachedItemOf(d.sent[0]); !ok || x.Item.URI != "doc://plan" {
+	if x, ok := AttachedItemOf(d.sent[0]); !ok || x.Item.URI != "doc://plan" {
 		t.Errorf("sent %+v", x)
 	}
 }
@@ -70,7 +69,7 @@ func TestAPromptAsksForItsArguments(t *testing.T) {
 	if len(d.composer.files.list) != 1 {
 		t.Fatal("it is not attached")
 	}
-	if x, _ := state.AttachedItemOf(d.composer.files.list[0]); x.Arguments["file"] != "main.go" || len(x.Arguments) != 1 {
+	if x, _ := AttachedItemOf(d.composer.files.list[0]); x.Arguments["file"] != "main.go" || len(x.Arguments) != 1 {
 		t.Errorf("arguments: %v", x.Arguments)
 	}
 	if d.win.Canvas().Focused() != e {

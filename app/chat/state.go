@@ -5,8 +5,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -38,8 +38,8 @@ type State struct {
 }
 
 // StateOf extracts a conversation's state from the view models.
-func StateOf(v feed.View, c state.ChatView) State {
-	s := State{Messages: c.Messages, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Machines, Elsewhere: v.Status.Remote, Model: v.Status.Model, Models: v.Models, Paused: v.Status.Paused}
+func StateOf(v feed.View, c chats.Messages) State {
+	s := State{Messages: c.List, More: c.More, Loading: c.Loading, Problem: c.Problem, Nodes: v.Machines, Elsewhere: v.Status.Remote, Model: v.Status.Model, Models: v.Models, Paused: v.Status.Paused}
 	s.Session, _ = v.Session(c.Key)
 	s.Session.SessionKey = c.Key
 	if p := s.Session.Settings; p != nil && p.Model != nil {
@@ -121,7 +121,7 @@ type Handlers struct {
 	// Fork opens a new chat with the messages up to one; with a draft, with those before it.
 	Fork func(id protocol.MessageID, draft protocol.Content)
 	// Complete finds what can be inserted after a text; nil offers nothing.
-	Complete   func(before string, node protocol.NodeID, done func(state.Completions))
+	Complete   func(before string, node protocol.NodeID, done func(Completions))
 	Stop       func() // stops the run in progress
 	Unqueue    func(protocol.RunID)
 	StopCall   func(protocol.CallID)
@@ -136,7 +136,7 @@ type Handlers struct {
 	Reset      func()
 	SetModel   func(protocol.ModelRef) // the zero value restores the default
 	SetThink   func(level string)      // empty restores the default
-	SetMode    func(state.ModeChoice)  // sets the approval mode
+	SetMode    func(chats.ModeChoice)  // sets the approval mode
 	Settings   func()                  // opens the settings' page of models
 	Budget     func()                  // opens the settings of the budget
 	Resume     func()                  // resumes the paused agent

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
@@ -33,6 +34,7 @@ type Host interface {
 type Env struct {
 	Host
 	Feed     *feed.Feed
+	Chats    *chats.Chats
 	Machines *style.Machines // their names and colours
 	Drafts   *unsaved.Store
 }
@@ -74,10 +76,11 @@ type (
 	// SendFiles is the dialog that asks for files to send to a machine; an empty one asks for that too.
 	SendFiles protocol.NodeID
 	// SaveFile is the dialog that asks for the name of a new file. The window shows the text that Write
-	// returns. Write runs off the GUI thread.
+	// returns, or else where the file is. Write runs off the GUI thread.
 	SaveFile struct {
-		Name  string
-		Write func(context.Context, io.Writer) (said string, err error)
+		Name          string
+		Title, Failed string // of the dialog, and what to say of a failure; may be empty
+		Write         func(context.Context, io.Writer) (said string, err error)
 	}
 	// OpenFile is the dialog that asks for a file of at most 8 MB. Read gets its content on the GUI
 	// thread.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"time"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/unsaved"
 	"fairlead/gateway/protocol"
@@ -15,8 +16,7 @@ import (
 type App struct {
 	*feed.Feed
 
-	Chats     *Chats
-	Archives  Archives
+	Chats     *chats.Chats
 	Approvals Approvals
 	Questions Questions
 	Machines  Machines
@@ -33,14 +33,12 @@ func NewRemoteApp(device protocol.DeviceID) *App { return newApp(feed.NewRemote(
 
 func newApp(f *feed.Feed) *App {
 	a := &App{Feed: f}
-	a.Chats = &Chats{app: a, open: make(map[protocol.SessionKey]*Chat)}
+	a.Chats = chats.New(f)
 	a.Drafts = &unsaved.Store{}
-	a.Archives = Archives{a}
 	a.Approvals = Approvals{a}
 	a.Questions = Questions{a}
 	a.Machines = Machines{a}
 	a.Pairings = Pairings{a}
-	f.OnSnapshot, f.OnChange = a.Chats.reload, a.Chats.apply
 	return a
 }
 

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,21 +103,6 @@ func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
 	if p := a.View().Status.Problem; p != "The gateway revoked this computer's access. Pair this computer again." {
 		t.Errorf("then: %q", p)
 	}
-}
-
-func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		a := NewApp()
-		defer a.Close()
-		a.Chats.Rename("a", "b")
-		if _, err := a.Chats.Create(t.Context()); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("NewChat: %v", err)
-		}
-		synctest.Wait()
-		if n := a.View().Notice; n == nil || !strings.HasPrefix(n.Text, "Not connected") {
-			t.Errorf("notice: %+v", n)
-		}
-	})
 }
 
 func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/question"
@@ -165,9 +166,9 @@ func modeItem(v feed.View) TrayItem {
 	}
 	newest := v.Sessions.List[0]
 	item := TrayItem{Label: "Approvals in this chat"}
-	now := ModeOf(newest, time.Now())
-	limit, trust := TrustLimit(v.Machines)
-	for i, c := range ModeChoices {
+	now := chats.ModeOf(newest, time.Now())
+	limit, trust := chats.TrustLimit(v.Machines)
+	for i, c := range chats.ModeChoices {
 		item.Items = append(item.Items, TrayItem{
 			Label: c.Text, Do: TrayMode, Key: newest.SessionKey, Mode: i,
 			Checked: c.Mode == now.Mode && c.For == 0, Disabled: c.Mode == protocol.ModeTrust && !trust,

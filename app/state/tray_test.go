@@ -200,3 +200,16 @@ func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
 	}
 	t.Error("no entry")
 }
+
+func TestTrayOffersTrustWhereAMachineProtects(t *testing.T) {
+	for _, isProtected := range []bool{true, false} {
+		checks := []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: isProtected}}
+		pi := protocol.NodeInfo{ID: "pi", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: checks}}}
+		v := feed.View{Machines: []protocol.NodeInfo{pi}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a"}}}}
+		for _, i := range modeItem(v).Items {
+			if isTrust := strings.HasPrefix(i.Label, "Trust for"); isTrust && i.Disabled == isProtected {
+				t.Errorf("protected %v: the entry %q is disabled: %v", isProtected, i.Label, i.Disabled)
+			}
+		}
+	}
+}

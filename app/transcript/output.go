@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/code"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 // A longer output than foldOver lines is folded to its first and its last lines, so that it needs
@@ -125,7 +125,7 @@ func (o *callOutput) setText(text string, canFold, cut bool) {
 // foldLines returns the first and the last lines, with a line between them that counts the rest,
 // unless the output was cut before.
 func foldLines(lines []code.Line, cut bool) []code.Line {
-	hidden := "⋯ " + state.LineCount(len(lines)-foldHead-foldTail) + " not shown"
+	hidden := "⋯ " + wording.LineCount(len(lines)-foldHead-foldTail) + " not shown"
 	if cut {
 		hidden = "⋯ more lines not shown"
 	}
@@ -136,7 +136,7 @@ func foldLines(lines []code.Line, cut bool) []code.Line {
 
 // sizeText says how long the output is, and what else is brief.
 func (o *callOutput) sizeText(t Call) string {
-	size := cmp.Or(t.Size, state.LineCount(len(o.lines)))
+	size := cmp.Or(t.Size, wording.LineCount(len(o.lines)))
 	if t.Output == "" {
 		size = ""
 	}

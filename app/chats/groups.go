@@ -1,4 +1,4 @@
-package state
+package chats
 
 import (
 	"cmp"
@@ -13,28 +13,28 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ChatFilter selects the chats of a list: those with a tag, or all if it is empty. Archived chats
+// Filter selects the chats of a list: those with a tag, or all if it is empty. Archived chats
 // have a list of their own.
-type ChatFilter struct {
+type Filter struct {
 	Archived bool
 	Tag      string
 }
 
-func (f ChatFilter) has(e *protocol.SessionEntry) bool {
+func (f Filter) has(e *protocol.SessionEntry) bool {
 	return e.Archived == f.Archived && (f.Tag == "" || slices.Contains(e.Tags, f.Tag))
 }
 
-// ChatGroup is a part of the list of chats, with at least one chat. The chats must not be changed.
-type ChatGroup struct {
+// Group is a part of the list of chats, with at least one chat. The chats must not be changed.
+type Group struct {
 	Title string
 	Chats []*protocol.SessionEntry
 }
 
-// ChatGroups returns the chats of a list in groups: the pinned ones, and the others by the day of
+// Groups returns the chats of a list in groups: the pinned ones, and the others by the day of
 // their last activity. all is in the order of activity.
-func ChatGroups(all []protocol.SessionEntry, f ChatFilter, now time.Time) []ChatGroup {
-	pinned := ChatGroup{Title: "Pinned"}
-	var groups []ChatGroup
+func Groups(all []protocol.SessionEntry, f Filter, now time.Time) []Group {
+	pinned := Group{Title: "Pinned"}
+	var groups []Group
 	var until int64 // the present group ends there
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
 	for i := range all {
@@ -47,7 +47,7 @@ func ChatGroups(all []protocol.SessionEntry, f ChatFilter, now time.Time) []Chat
 			continue
 		case len(groups) == 0 || e.LastActiveAt < until:
 			title, from := dayGroup(e.LastActiveAt, today)
-			groups, until = append(groups, ChatGroup{Title: title}), from.UnixMilli()
+			groups, until = append(groups, Group{Title: title}), from.UnixMilli()
 		}
 		last := &groups[len(groups)-1]
 		last.Chats = append(last.Chats, e)
@@ -88,7 +88,7 @@ func (c *Chats) Archive(archived bool, keys ...protocol.SessionKey) {
 
 // Tag adds a tag to chats, or removes it.
 func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
-	v := c.app.View()
+	v := c.feed.View()
 	c.patchAll(keys, func(p *protocol.SessionPatchParams) {
 		e, _ := v.Session(p.SessionKey)
 		tags := lists.Without(e.Tags, func(t string) bool { return t == tag })
@@ -101,11 +101,11 @@ func (c *Chats) Tag(tag string, on bool, keys ...protocol.SessionKey) {
 
 // patchAll changes chats.
 func (c *Chats) patchAll(keys []protocol.SessionKey, change func(*protocol.SessionPatchParams)) {
-	c.app.Tasks.Do(func(ctx context.Context) error {
+	c.feed.Tasks.Do(func(ctx context.Context) error {
 		return forAll(keys, func(key protocol.SessionKey) error {
 			p := protocol.SessionPatchParams{SessionKey: key}
 			change(&p)
-			return feed.Send(ctx, c.app, protocol.SessionPatch, p)
+			return feed.Send(ctx, c.feed, protocol.SessionPatch, p)
 		})
 	})
 }

@@ -1,14 +1,19 @@
-package state
+package archive
 
 import (
 	"strings"
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/chats"
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
+
+// perPage is the number of messages that are loaded at once.
+const perPage = 150
 
 // addArchives adds archives to the gateway: a reset conversation of n messages, and a compacted part.
 func addArchives(f *feedtest.Gateway, n int64) {
@@ -29,26 +34,26 @@ func addArchives(f *feedtest.Gateway, n int64) {
 			begin = max(1, end-int64(p.Limit)+1)
 		}
 		for i := begin; i <= end; i++ {
-			r.Messages = append(r.Messages, text(i, "m"))
+			r.Messages = append(r.Messages, protocol.Message{ID: "m", Seq: i, Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("m")}})
 		}
 		return r, nil
 	})
 }
 
 func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) { addArchives(f, 4) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		list, err := a.Archives.List(t.Context(), "k")
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) { addArchives(f, 4) }, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		list, err := newModel(a, chats.New(a)).List(t.Context(), "k")
 		if err != nil || len(list) != 1 || list[0].ID != "r" {
 			t.Errorf("%+v, %v", list, err)
 		}
-		if i, err := a.Archives.Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "then"}); err != nil || i.ID != "r" {
+		if i, err := newModel(a, chats.New(a)).Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "then"}); err != nil || i.ID != "r" {
 			t.Errorf("%+v, %v", i, err)
 		}
-		if _, err := a.Archives.Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
+		if _, err := newModel(a, chats.New(a)).Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
 			t.Error("an archive that is gone is found")
 		}
 		var md strings.Builder
-		err = a.Archives.Export(t.Context(), "k", list[0], export.Formats[0], &md)
+		err = newModel(a, chats.New(a)).Export(t.Context(), "k", list[0], export.Formats[0], &md)
 		if err != nil || !strings.Contains(md.String(), "until 1 January 1970\n") || strings.Count(md.String(), "## You") != 4 {
 			t.Errorf("%s, %v", md.String(), err)
 		}
@@ -56,26 +61,23 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 }
 
 func TestArchiveIsReadByPages(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) { addArchives(f, 2*pageSize) }, func(t *testing.T, a *App, f *feedtest.Gateway) {
-		c := a.Archives.Open("k", "r")
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) { addArchives(f, 2*perPage) }, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+		c := newModel(a, chats.New(a)).Open("k", "r")
 		synctest.Wait()
-		if v := c.Value.Get(); len(v.Messages) != pageSize || !v.More || v.Loading {
-			t.Errorf("%d messages, more %v", len(v.Messages), v.More)
+		if v := c.Value.Get(); len(v.List) != perPage || !v.More || v.Loading {
+			t.Errorf("%d messages, more %v", len(v.List), v.More)
 		}
 		if err := c.Reach(t.Context(), 5); err != nil {
 			t.Error(err)
 		}
-		if v := c.Value.Get(); v.Messages[0].Seq > 5 {
-			t.Errorf("read from %d on", v.Messages[0].Seq)
+		if v := c.Value.Get(); v.List[0].Seq > 5 {
+			t.Errorf("read from %d on", v.List[0].Seq)
 		}
 		c.Older()
 		c.Older()
 		synctest.Wait()
-		if v := c.Value.Get(); len(v.Messages) != 2*pageSize || v.More {
-			t.Errorf("%d messages, more %v", len(v.Messages), v.More)
-		}
-		if n := len(a.Chats.open); n != 0 {
-			t.Errorf("%d chats are kept for an archive", n)
+		if v := c.Value.Get(); len(v.List) != 2*perPage || v.More {
+			t.Errorf("%d messages, more %v", len(v.List), v.More)
 		}
 	})
 }
@@ -92,7 +94,7 @@ func TestArchiveIsSaidInALine(t *testing.T) {
 }
 
 func TestBroughtBackConversationNamesWhatItReplaced(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.SessionArchiveRestore, func(p protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 			r := protocol.SessionArchiveRestoreResult{OK: true}
 			if p.ID == "r" {
@@ -100,9 +102,9 @@ func TestBroughtBackConversationNamesWhatItReplaced(t *testing.T) {
 			}
 			return r, nil
 		})
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		for id, want := range map[protocol.ArchiveID]protocol.ArchiveID{"r": "now", "first": ""} {
-			if before, err := a.Archives.Restore(t.Context(), "k", id); err != nil || before != want {
+			if before, err := newModel(a, chats.New(a)).Restore(t.Context(), "k", id); err != nil || before != want {
 				t.Errorf("%s: %q %v", id, before, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package state
+package chat
 
 import (
 	"cmp"
@@ -57,11 +57,11 @@ func ItemKind(i protocol.ServerItem) string {
 
 // items returns the resources and prompts whose name or server contains a word. A failure leaves
 // them out.
-func (c *Chat) items(ctx context.Context, word string) []Completion {
-	if len(c.app.View().Servers.Servers) == 0 {
+func (m Model) items(ctx context.Context, word string) []Completion {
+	if len(m.feed.View().Servers.Servers) == 0 {
 		return nil
 	}
-	r, _ := feed.Call(ctx, c.app, protocol.ServerItems, protocol.Empty{})
+	r, _ := feed.Call(ctx, m.feed, protocol.ServerItems, protocol.Empty{})
 	word = strings.ToLower(word)
 	var list []Completion
 	for _, i := range r.Items {
@@ -80,7 +80,7 @@ func (c *Chat) items(ctx context.Context, word string) []Completion {
 
 // withItems reads the attached items of MCP servers and returns the message with their texts, and
 // the other attachments. It blocks.
-func (c *Chat) withItems(ctx context.Context, text string, list []protocol.Attachment) (string, []protocol.Attachment, error) {
+func (m Model) withItems(ctx context.Context, text string, list []protocol.Attachment) (string, []protocol.Attachment, error) {
 	files := []protocol.Attachment{}
 	for _, a := range list {
 		x, ok := AttachedItemOf(a)
@@ -92,7 +92,7 @@ func (c *Chat) withItems(ctx context.Context, text string, list []protocol.Attac
 		if x.Item.Kind == "prompt" {
 			p.URI, p.Prompt = "", x.Item.Name
 		}
-		r, err := feed.Call(ctx, c.app, protocol.ServerRead, p)
+		r, err := feed.Call(ctx, m.feed, protocol.ServerRead, p)
 		if err != nil {
 			return "", nil, fmt.Errorf("“%s” of %s could not be read: %w", ItemTitle(x.Item), x.Item.Server, err)
 		}

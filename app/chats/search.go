@@ -1,4 +1,4 @@
-package state
+package chats
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// ChatMatch is a chat that a search found. Hit is its newest message that matches, nil if only the
+// Match is a chat that a search found. Hit is its newest message that matches, nil if only the
 // chat's title or tags do.
-type ChatMatch struct {
+type Match struct {
 	Chat protocol.SessionEntry
 	Hit  *protocol.SearchHit
 }
@@ -23,8 +23,8 @@ const maxMatches = 50
 // Search searches the messages of all chats and blocks until the end. It calls found, which owns
 // the list, with the matches so far of titles and messages whenever there are more, and at the end
 // with all set. Each chat is in the list once: those with a matching title first.
-func (c *Chats) Search(ctx context.Context, query string, found func(list []ChatMatch, all bool)) error {
-	v := c.app.View()
+func (c *Chats) Search(ctx context.Context, query string, found func(list []Match, all bool)) error {
+	v := c.feed.View()
 	list := MatchTitles(v.Sessions.List, query)
 	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r > unicode.MaxASCII }
 	if !strings.ContainsFunc(query, isWord) {
@@ -32,7 +32,7 @@ func (c *Chats) Search(ctx context.Context, query string, found func(list []Chat
 		return nil
 	}
 	for page := int64(0); ; {
-		r, err := feed.SearchMessages(ctx, c.app, query, page)
+		r, err := feed.SearchMessages(ctx, c.feed, query, page)
 		if err != nil {
 			return err
 		}
@@ -52,14 +52,14 @@ func (c *Chats) Search(ctx context.Context, query string, found func(list []Chat
 
 // addHit adds a message to the match of its chat. A message of the present conversation replaces
 // one from before a reset.
-func addHit(v feed.View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
-	at := slices.IndexFunc(list, func(m ChatMatch) bool { return m.Chat.SessionKey == h.SessionKey })
+func addHit(v feed.View, list []Match, h protocol.SearchHit) []Match {
+	at := slices.IndexFunc(list, func(m Match) bool { return m.Chat.SessionKey == h.SessionKey })
 	if at < 0 {
 		e, known := v.Session(h.SessionKey)
 		if !known {
 			e.Title = h.Title
 		}
-		return append(list, ChatMatch{e, &h})
+		return append(list, Match{e, &h})
 	}
 	if old := list[at].Hit; old == nil || old.Archived && !h.Archived {
 		list[at].Hit = &h
@@ -68,12 +68,12 @@ func addHit(v feed.View, list []ChatMatch, h protocol.SearchHit) []ChatMatch {
 }
 
 // MatchTitles returns the chats whose title or tags contain all words of a query, ignoring case.
-func MatchTitles(l feed.ChatList, query string) (list []ChatMatch) {
+func MatchTitles(l feed.ChatList, query string) (list []Match) {
 	words := strings.Fields(strings.ToLower(strings.ReplaceAll(query, `"`, " ")))
 	for _, e := range l {
 		text := strings.ToLower(feed.TitleOf(e) + "\n" + strings.Join(e.Tags, "\n"))
 		if len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
-			list = append(list, ChatMatch{Chat: e})
+			list = append(list, Match{Chat: e})
 		}
 		if len(list) == maxMatches {
 			break

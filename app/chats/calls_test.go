@@ -1,4 +1,4 @@
-package state
+package chats
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
@@ -17,15 +18,15 @@ func TestWholeOutputOfACallComesFromTheJournal(t *testing.T) {
 		"cut":       {`{"truncated":true,"bytes":9000000,"preview":"{\"output\":\"begin\\n\n[… 8000000 bytes left out; ask for a part of it …]\nend\\n\"}"}`, "begin\n\n⋯ 8.0 MB not shown\nend\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(f *feedtest.Gateway) {
+			feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 				feedtest.On(f, protocol.JournalList, func(p protocol.JournalListParams) (protocol.JournalListResult, error) {
 					if p.CallID != "c" {
 						t.Errorf("asked for %+v", p)
 					}
 					return protocol.JournalListResult{Calls: []protocol.JournalEntry{{CallID: "c", Output: json.RawMessage(tc.output)}}}, nil
 				})
-			}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
-				got, err := a.Chats.Open("k").Output(t.Context(), "c")
+			}, func(t *testing.T, a *feed.Feed, _ *feedtest.Gateway) {
+				got, err := LoadOutput(t.Context(), a, "c")
 				if err != nil || got != tc.want {
 					t.Errorf("%q, %v, want %q", got, err, tc.want)
 				}
@@ -36,24 +37,24 @@ func TestWholeOutputOfACallComesFromTheJournal(t *testing.T) {
 
 func TestAnImpossibleUndoSaysWhy(t *testing.T) {
 	state := protocol.ChangeAltered
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.FilesRevert, func(protocol.FilesChangeParams) (protocol.FilesDone, error) {
 			return protocol.FilesDone{}, protocol.ErrInternal.With("cannot revert")
 		})
 		feedtest.On(f, protocol.FilesDiff, func(protocol.FilesChangeParams) (protocol.FilesDiffResult, error) {
 			return protocol.FilesDiffResult{State: state}, nil
 		})
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		call := protocol.CallInfo{CallID: "c", Node: "server", Preview: &protocol.CallPreview{Path: "/a"}}
-		if err := a.Chats.Open("k").Undo(t.Context(), call, false); err == nil || !strings.Contains(err.Error(), "changed again") {
+		if err := UndoCall(t.Context(), a, call, false); err == nil || !strings.Contains(err.Error(), "changed again") {
 			t.Errorf("%v", err)
 		}
 		state = protocol.ChangeReverted
-		if err := a.Chats.Open("k").Undo(t.Context(), call, false); !errors.Is(err, ErrAlreadyUndone) {
+		if err := UndoCall(t.Context(), a, call, false); !errors.Is(err, ErrAlreadyUndone) {
 			t.Errorf("already undone: got %v, want %v", err, ErrAlreadyUndone)
 		}
 		state = protocol.ChangeStands
-		if err := a.Chats.Open("k").Undo(t.Context(), call, false); err == nil || !strings.Contains(err.Error(), "cannot revert") {
+		if err := UndoCall(t.Context(), a, call, false); err == nil || !strings.Contains(err.Error(), "cannot revert") {
 			t.Errorf("%v", err)
 		}
 		if sent := string(f.Called("files.revert")[0]); !strings.Contains(sent, `"callId":"c"`) || !strings.Contains(sent, `"path":"/a"`) {

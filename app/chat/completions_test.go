@@ -1,10 +1,12 @@
-package state
+package chat
 
 import (
 	"slices"
 	"testing"
 	"testing/synctest"
 
+	"fairlead/app/chats"
+	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
 	"fairlead/gateway/protocol"
 )
@@ -41,8 +43,8 @@ func TestWordBeforeTheCursorIsFound(t *testing.T) {
 }
 
 func TestComposerOffersWhatWorks(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) {
-		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true, Host: protectedHost(true)}, {ID: "nas"}}
+	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
+		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true, Host: hostWith(true)}, {ID: "nas"}}
 		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "This one"}, {SessionKey: "b", Title: "Photos"}}
 		feedtest.On(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 			return protocol.SkillsStatusResult{Skills: []protocol.SkillStatusEntry{
@@ -55,9 +57,9 @@ func TestComposerOffersWhatWorks(t *testing.T) {
 			}
 			return protocol.FilesListResult{Entries: []protocol.FileInfo{{Name: "src", Kind: protocol.FileFolder}, {Name: "README.md"}, {Name: ".git"}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		synctest.Wait()
-		c := a.Chats.Open("a")
+		c := NewModel(a, "a")
 		for before, want := range map[string][]string{
 			"/comp":       {"/compact", "/compact undo"},
 			"/de":         {"Use the skill “deploy”: "},
@@ -86,4 +88,18 @@ func TestComposerOffersWhatWorks(t *testing.T) {
 			t.Errorf("files of a machine that is offline: %+v", got)
 		}
 	})
+}
+
+// hostWith is a machine that protects start-up files, or not.
+func hostWith(enforced bool) *protocol.HostInfo {
+	return &protocol.HostInfo{Enforcement: &protocol.Enforcement{Checks: []protocol.EnforcedCheck{{ID: protocol.ProtectedCheck, Enforced: enforced}}}}
+}
+
+func TestComposerOffersTrustWhereAMachineProtects(t *testing.T) {
+	for _, isProtected := range []bool{true, false} {
+		v := feed.View{Machines: []protocol.NodeInfo{{ID: "pi", Online: true, Host: hostWith(isProtected)}}}
+		if n := len(arguments("/mode", v)); (n == len(chats.ModeChoices)) != isProtected {
+			t.Errorf("protected %v: the composer offers %d modes of %d", isProtected, n, len(chats.ModeChoices))
+		}
+	}
 }

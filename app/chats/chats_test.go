@@ -1,4 +1,4 @@
-package state
+package chats
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 )
 
 // lines summarizes groups of chats.
-func lines(groups []ChatGroup) string {
+func lines(groups []Group) string {
 	var b strings.Builder
 	for _, g := range groups {
 		fmt.Fprintf(&b, "%s:", g.Title)
@@ -44,16 +44,16 @@ func TestChatsAreGroupedByDay(t *testing.T) {
 	all := []protocol.SessionEntry{at("a", 3, 28, 11), hidden, at("b", 3, 28, 0), at("c", 3, 27, 23), at("d", 3, 26, 23), at("e", 3, 21, 0), tagged, at("g", 3, 2, 0), old, at("j", 1, 3, 0), at("k", -3, 3, 0), never}
 	for _, c := range []struct {
 		name   string
-		filter ChatFilter
+		filter Filter
 		want   string
 	}{
-		{"all", ChatFilter{}, "Pinned: p\nToday: a b\nYesterday: c\nPrevious 7 days: d e\nMarch: w g\nJanuary: j\nSeptember 2025: k\nJanuary 1970: never\n"},
-		{"archived", ChatFilter{Archived: true}, "Today: h\n"},
-		{"tag", ChatFilter{Tag: "work"}, "March: w\n"},
-		{"nothing", ChatFilter{Tag: "home"}, ""},
+		{"all", Filter{}, "Pinned: p\nToday: a b\nYesterday: c\nPrevious 7 days: d e\nMarch: w g\nJanuary: j\nSeptember 2025: k\nJanuary 1970: never\n"},
+		{"archived", Filter{Archived: true}, "Today: h\n"},
+		{"tag", Filter{Tag: "work"}, "March: w\n"},
+		{"nothing", Filter{Tag: "home"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := lines(ChatGroups(all, c.filter, now)); got != c.want {
+			if got := lines(Groups(all, c.filter, now)); got != c.want {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
 		})
@@ -85,7 +85,7 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 		return protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("c", i)), LastActiveAt: int64(100_000 - i)}
 	}
 	const all = 1203
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, newChatFeed, func(f *feedtest.Gateway) {
 		for i := range protocol.MaxSnapshotSessions {
 			f.Snapshot.Sessions = append(f.Snapshot.Sessions, entry(i))
 		}
@@ -96,7 +96,7 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 			}
 			return r, nil
 		})
-	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
+	}, func(t *testing.T, a *chatFeed, _ *feedtest.Gateway) {
 		synctest.Wait()
 		v := a.View()
 		if len(v.Sessions.List) != all || v.Sessions.Loading || v.Sessions.List[all-1].SessionKey != "c1202" {
@@ -106,14 +106,14 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 }
 
 func TestTagsArePatchedForEachChat(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, newChatFeed, func(f *feedtest.Gateway) {
 		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Tags: []string{"home"}}, {SessionKey: "b"}}
 		feedtest.On(f, protocol.SessionPatch, func(p protocol.SessionPatchParams) (protocol.OK, error) { return protocol.OK{OK: true}, nil })
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *chatFeed, f *feedtest.Gateway) {
 		synctest.Wait()
-		a.Chats.Tag("work", true, "a", "b")
+		a.chats.Tag("work", true, "a", "b")
 		synctest.Wait()
-		a.Chats.Tag("home", false, "a")
+		a.chats.Tag("home", false, "a")
 		synctest.Wait()
 		var got []string
 		for _, c := range f.Called(protocol.SessionPatch.Name) {
@@ -128,7 +128,7 @@ func TestTagsArePatchedForEachChat(t *testing.T) {
 }
 
 func TestManyChatsAreDeletedExceptThoseThatFail(t *testing.T) {
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, newChatFeed, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.SessionDelete, func(p protocol.SessionParams) (protocol.SessionDeleteResult, error) {
 			if p.SessionKey == "c7" {
 				return protocol.SessionDeleteResult{}, protocol.ErrNotFound.With("no chat")
@@ -136,13 +136,13 @@ func TestManyChatsAreDeletedExceptThoseThatFail(t *testing.T) {
 			at, _ := strconv.ParseInt(string(p.SessionKey[1:]), 10, 64)
 			return protocol.SessionDeleteResult{OK: true, UndoUntil: 1000 - at}, nil
 		})
-	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
+	}, func(t *testing.T, a *chatFeed, _ *feedtest.Gateway) {
 		synctest.Wait()
 		var keys []protocol.SessionKey
 		for i := range 40 {
 			keys = append(keys, protocol.SessionKey(fmt.Sprint("c", i)))
 		}
-		deleted, until, err := a.Chats.DeleteAll(t.Context(), keys)
+		deleted, until, err := a.chats.DeleteAll(t.Context(), keys)
 		if len(deleted) != 39 || slices.Contains(deleted, "c7") || !errors.Is(err, protocol.ErrNotFound) || until.UnixMilli() != 1000-39 {
 			t.Errorf("%d deleted, until %d, %v", len(deleted), until.UnixMilli(), err)
 		}
@@ -153,7 +153,7 @@ func TestSearchListsEachChatOnceWithItsNewestMessage(t *testing.T) {
 	hit := func(key, id string, archived bool) protocol.SearchHit {
 		return protocol.SearchHit{SessionKey: protocol.SessionKey(key), MessageID: protocol.MessageID(id), Archived: archived, Title: "T " + key}
 	}
-	bubble(t, func(f *feedtest.Gateway) {
+	feedtest.Run(t, newChatFeed, func(f *feedtest.Gateway) {
 		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "The Parser"}, {SessionKey: "b", Title: "Photos"}, {SessionKey: "c", Title: "Other", Tags: []string{"parser"}}}
 		feedtest.On(f, protocol.SessionsSearch, func(p protocol.SessionsSearchParams) (protocol.SessionsSearchResult, error) {
 			if p.Page == 0 {
@@ -161,13 +161,13 @@ func TestSearchListsEachChatOnceWithItsNewestMessage(t *testing.T) {
 			}
 			return protocol.SessionsSearchResult{Hits: []protocol.SearchHit{hit("a", "3", false), hit("b", "2", false), hit("a", "1", false)}}, nil
 		})
-	}, func(t *testing.T, a *App, _ *feedtest.Gateway) {
+	}, func(t *testing.T, a *chatFeed, _ *feedtest.Gateway) {
 		synctest.Wait()
 		var got []string
 		search := func(query string) {
 			t.Helper()
 			got = nil
-			if err := a.Chats.Search(t.Context(), query, func(list []ChatMatch, all bool) {
+			if err := a.chats.Search(t.Context(), query, func(list []Match, all bool) {
 				line := fmt.Sprint(all)
 				for _, m := range list {
 					line += " " + m.Chat.Title
@@ -205,4 +205,19 @@ func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
 			t.Errorf("beside a chat that is %s: got %q, want a", name, got)
 		}
 	}
+}
+
+func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newChatFeed()
+		defer a.Close()
+		a.chats.Rename("a", "b")
+		if _, err := a.chats.Create(t.Context()); !errors.Is(err, protocol.ErrUnavailable) {
+			t.Errorf("NewChat: %v", err)
+		}
+		synctest.Wait()
+		if n := a.View().Notice; n == nil || !strings.HasPrefix(n.Text, "Not connected") {
+			t.Errorf("notice: %+v", n)
+		}
+	})
 }

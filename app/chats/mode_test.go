@@ -1,11 +1,10 @@
-package state
+package chats
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"fairlead/app/feed"
 	"fairlead/gateway/protocol"
 )
 
@@ -62,15 +61,6 @@ func TestTrustIsOfferedWhereAMachineProtects(t *testing.T) {
 		text, available := TrustLimit(c.nodes)
 		if !strings.Contains(text, c.text) || c.text == "" && text != "" || available != c.available {
 			t.Errorf("%s: got %q, available %v, want %q, %v", name, text, available, c.text, c.available)
-		}
-		v := feed.View{Machines: c.nodes, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a"}}}}
-		for _, i := range modeItem(v).Items {
-			if isTrust := strings.HasPrefix(i.Label, "Trust for"); isTrust && i.Disabled == c.available {
-				t.Errorf("%s: the tray's entry %q is disabled: %v", name, i.Label, i.Disabled)
-			}
-		}
-		if offers := len(arguments("/mode", v)); (offers == len(ModeChoices)) != c.available {
-			t.Errorf("%s: the composer offers %d modes", name, offers)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package state
+package chats
 
 import (
 	"cmp"
@@ -62,5 +62,5 @@ func (c *Chats) SetMode(key protocol.SessionKey, choice ModeChoice) {
 	if choice.For > 0 {
 		m.Until = time.Now().Add(choice.For).UnixMilli()
 	}
-	feed.Start(c.app.Feed, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
+	feed.Start(c.feed, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &m}})
 }

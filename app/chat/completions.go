@@ -1,4 +1,4 @@
-package state
+package chat
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/wording"
@@ -87,20 +88,20 @@ func completionWord(before string) (what, word string, start int) {
 
 // Complete returns completions for the text before the cursor. Files are those of a machine's
 // workspace, or of a folder that the text names. It blocks.
-func (c *Chat) Complete(ctx context.Context, before string, node protocol.NodeID) Completions {
+func (m Model) Complete(ctx context.Context, before string, node protocol.NodeID) Completions {
 	what, word, start := completionWord(before)
 	out := Completions{Start: start}
-	v := c.app.View()
+	v := m.feed.View()
 	switch what {
 	case "":
 	case "/":
-		out.List = append(matching(slashCommands, word), c.skills(ctx, word[1:], func(name string) Completion {
+		out.List = append(matching(slashCommands, word), m.skills(ctx, word[1:], func(name string) Completion {
 			return Completion{Label: "/" + name, Insert: "Use the skill “" + name + "”: "}
 		})...)
 	case "@":
-		out.List = slices.Concat(matching(machineCompletions(v), word), c.files(ctx, node, word), c.skills(ctx, word, func(name string) Completion {
+		out.List = slices.Concat(matching(machineCompletions(v), word), m.files(ctx, node, word), m.skills(ctx, word, func(name string) Completion {
 			return Completion{Label: name, Insert: "the skill “" + name + "” "}
-		}), c.items(ctx, word), matching(chatCompletions(v, c.Key), word))
+		}), m.items(ctx, word), matching(chatCompletions(v, m.Key), word))
 	default:
 		out.List = matching(arguments(what, v), word)
 	}
@@ -160,8 +161,8 @@ func arguments(command string, v feed.View) (list []Completion) {
 			list = append(list, plain("thinking", level, wording.Thinking(level), level))
 		}
 	case "/mode":
-		_, trust := TrustLimit(v.Machines)
-		for _, m := range ModeChoices {
+		_, trust := chats.TrustLimit(v.Machines)
+		for _, m := range chats.ModeChoices {
 			if m.Mode == protocol.ModeTrust && !trust {
 				continue
 			}
@@ -176,8 +177,8 @@ func arguments(command string, v feed.View) (list []Completion) {
 }
 
 // skills returns the usable skills whose name contains a word. A failure leaves them out.
-func (c *Chat) skills(ctx context.Context, word string, of func(name string) Completion) []Completion {
-	r, _ := feed.Call(ctx, c.app, protocol.SkillsStatus, protocol.SkillsParams{})
+func (m Model) skills(ctx context.Context, word string, of func(name string) Completion) []Completion {
+	r, _ := feed.Call(ctx, m.feed, protocol.SkillsStatus, protocol.SkillsParams{})
 	var list []Completion
 	for _, s := range r.Skills {
 		if s.Enabled && s.Eligible && strings.Contains(strings.ToLower(s.Name), strings.ToLower(word)) {
@@ -191,13 +192,13 @@ func (c *Chat) skills(ctx context.Context, word string, of func(name string) Com
 
 // files returns the files and folders of the folder that a path names, if they begin with its last
 // part. A failure, such as a missing folder, leaves them out.
-func (c *Chat) files(ctx context.Context, node protocol.NodeID, word string) []Completion {
-	n, ok := c.app.View().Machines.Find(node)
+func (m Model) files(ctx context.Context, node protocol.NodeID, word string) []Completion {
+	n, ok := m.feed.View().Machines.Find(node)
 	if !ok || !n.Online || !n.Files {
 		return nil
 	}
 	dir, base := path.Split(word)
-	r, _ := feed.Call(ctx, c.app, protocol.FilesList, protocol.FilesListParams{Node: node, Path: dir})
+	r, _ := feed.Call(ctx, m.feed, protocol.FilesList, protocol.FilesListParams{Node: node, Path: dir})
 	var list []Completion
 	for _, f := range r.Entries {
 		if !strings.HasPrefix(strings.ToLower(f.Name), strings.ToLower(base)) || strings.HasPrefix(f.Name, ".") && base == "" {

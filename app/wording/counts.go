@@ -1,0 +1,14 @@
+package wording
+
+import (
+	"strings"
+)
+
+// LineCount counts lines, such as "12,345 lines".
+func LineCount(n int) string {
+	digits, words, _ := strings.Cut(Plural(n, "line", "lines"), " ")
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits + " " + words
+}
