@@ -15,6 +15,10 @@ import (
 // then. Its texts are freed when it is closed. closed, which may be nil, is called then.
 func NewWindow(a fyne.App, title string, closed func()) fyne.Window {
 	w := a.NewWindow(title)
+	if isReal(w) { // the toolkit uses neither buffer, and clears both in each frame
+		glfw.WindowHint(glfw.DepthBits, 0)
+		glfw.WindowHint(glfw.StencilBits, 0)
+	}
 	w.SetOnClosed(func() {
 		FreeTexts(w)
 		if closed != nil {
