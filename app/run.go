@@ -62,7 +62,7 @@ func runGUI(f flags, b *backend, i *instance) error {
 	retainFrameMemory()
 	a := newFyneApp()
 	last := b.prefs.get()
-	ctx, cancel := context.WithCancel(b.ctx)
+	ctx, cancel := context.WithCancel(bind.Together(b.ctx))
 	defer cancel()
 	system := systemMode()
 	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), system, last.TextSize)

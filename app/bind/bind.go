@@ -15,29 +15,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// redrawInterval is the minimum time between redraws of a view, to save processor time.
-const redrawInterval = 100 * time.Millisecond
-
 // Source has a state that changes: a feed.Value or a feed.Picture.
 type Source[S any] interface {
 	// Changes yields the present state and, after changes, the latest one, until ctx ends.
 	Changes(ctx context.Context) iter.Seq[S]
 }
 
-// Watch calls show on the GUI thread with the states of v until ctx ends, at most ten times a
-// second. It returns at once.
+// Watch calls show on the GUI thread with the states of v until ctx ends, a few times a second; see
+// [Together]. It returns at once.
 func Watch[S any](ctx context.Context, v Source[S], show func(S)) {
+	c := crossingOf(ctx)
 	crash.Go(func() {
 		for s := range v.Changes(ctx) {
 			if ctx.Err() != nil {
 				return
 			}
-			rest := time.After(redrawInterval)
-			fyne.DoAndWait(native.Wake(unlessDone(ctx, func() { show(s) })))
-			select {
-			case <-rest:
-			case <-ctx.Done():
-			}
+			c.run(ctx, function{f: unlessDone(ctx, func() { show(s) })})
+			c.rest(ctx)
 		}
 	})
 }
@@ -113,27 +107,16 @@ const (
 )
 
 // Every calls f on the GUI thread at an interval until ctx ends, and more rarely while nothing
-// happens. It waits for the end of each call.
+// happens; see also [Together]. It waits for the end of each call.
 func Every(ctx context.Context, interval time.Duration, f func(now time.Time)) {
 	every(ctx, interval, native.Idle, f)
 }
 
 func every(ctx context.Context, interval time.Duration, idle func() (ended <-chan struct{}, isHidden bool), f func(now time.Time)) {
+	c := crossingOf(ctx)
 	crash.Go(func() {
-		for last := time.Now(); ; last = time.Now() {
-			if waitUntilDue(ctx, last, interval, idle) != nil {
-				return
-			}
-			called := make(chan struct{})
-			fyne.Do(native.Interrupt(func() {
-				defer close(called)
-				unlessDone(ctx, func() { f(time.Now()) })()
-			}))
-			select {
-			case <-called:
-			case <-ctx.Done():
-				return
-			}
+		for last := time.Now(); waitUntilDue(ctx, last, interval, idle) == nil; last = time.Now() {
+			c.run(ctx, function{f: unlessDone(ctx, func() { f(time.Now()) }), isClock: true})
 		}
 	})
 }
