@@ -20,6 +20,8 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/instance"
+	"fairlead/app/system"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
@@ -80,11 +82,11 @@ func Main(args []string, changelog string) int {
 	f.changelog = changelog
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return report(0, usage)
+		return system.Report(0, usage)
 	case err != nil:
-		return report(2, "fairlead-desktop: invalid arguments\n\n"+usage)
+		return system.Report(2, "fairlead-desktop: invalid arguments\n\n"+usage)
 	case version:
-		return report(0, gateway.VersionText()+"\n")
+		return system.Report(0, gateway.VersionText()+"\n")
 	}
 	err = runInstance(f)
 	home, homeErr := gateway.Home()
@@ -95,7 +97,7 @@ func Main(args []string, changelog string) int {
 		fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
 		return crashed
 	case f.withParent || homeErr != nil: // the parent process has a window
-		return report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
+		return system.Report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
 	return showFailure(home, err)
@@ -126,11 +128,11 @@ func runInstance(f flags) error {
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return err
 	}
-	instance, first := claimInstance(own, f.link)
+	instance, first := instance.Claim(own, f.link)
 	if !first {
 		return nil // the running instance has shown its window
 	}
-	defer instance.close()
+	defer instance.Close()
 	logs, err := gateway.OpenLog(own, "desktop.log")
 	if err != nil {
 		return err
@@ -146,7 +148,7 @@ func runInstance(f flags) error {
 	err = runGUI(f, b, instance)
 	b.prefs.close()
 	if err != nil && !f.reopened {
-		instance.close()
+		instance.Close()
 		err = reopenWindows(b.reopenArgs(), time.Now)
 	}
 	b.stop()

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/memory"
 	"fairlead/app/state"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
@@ -65,7 +66,7 @@ func newState(f flags) *state.App {
 }
 
 // releaseMemory returns unused memory to the system, in the background.
-func (b *backend) releaseMemory() { b.wg.Go(releaseMemory) }
+func (b *backend) releaseMemory() { b.wg.Go(memory.Release) }
 
 // start starts everything in the background: the window does not wait for disk or network.
 func (b *backend) start() {

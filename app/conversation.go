@@ -10,6 +10,7 @@ import (
 	"fairlead/app/chat"
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/picture"
 	"fairlead/app/state"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -172,9 +173,11 @@ func (c *conversation) handlers() chat.Handlers {
 func (c *conversation) addFileHandlers(h *chat.Handlers) {
 	u := c.ui
 	h.PickFiles = func(done func([]string)) { u.picker.OpenFiles(c.window, "Attach files", "Attach", done) }
-	h.PasteImage = pasteImage(u)
+	if picture.CanPaste() {
+		h.PasteImage = func(done func(protocol.Attachment, error)) { bind.Go(u.ctx, picture.Paste, done) }
+	}
 	h.ReadFile = func(path string, done func(protocol.Attachment, error)) {
-		bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return readAttachment(path) }, done)
+		bind.Go(u.ctx, func(context.Context) (protocol.Attachment, error) { return picture.Read(path) }, done)
 	}
 	h.Work = func(work, done func()) {
 		bind.Run(u.ctx, func(context.Context) error { work(); return nil }, func(error) { done() })

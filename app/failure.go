@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"syscall"
 
@@ -30,48 +29,16 @@ import (
 func startProblem(home string, err error) (what, todo string, known bool) {
 	const elsewhere = "or choose another folder for Fairlead's data."
 	switch {
-	case isErrno(err, syscall.EROFS, 19): // ERROR_WRITE_PROTECT
+	case system.IsErrno(err, syscall.EROFS, 19): // ERROR_WRITE_PROTECT
 		return "The data folder is on a read-only disk.", "Make " + home + " writable, " + elsewhere, true
-	case isErrno(err, syscall.ENOSPC, 112), isErrno(err, syscall.EDQUOT, 39): // ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL
+	case system.IsErrno(err, syscall.ENOSPC, 112), system.IsErrno(err, syscall.EDQUOT, 39): // ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL
 		return "The disk of the data folder is full.", "Free up space on the disk of " + home + ". No saved messages were lost.", true
 	case errors.Is(err, fs.ErrPermission):
 		return "Fairlead cannot write to its data folder.", "Change the permissions of " + home + ", " + elsewhere, true
-	case isErrno(err, syscall.ENOTDIR, 267): // ERROR_DIRECTORY
+	case system.IsErrno(err, syscall.ENOTDIR, 267): // ERROR_DIRECTORY
 		return "The data folder cannot be created.", "A file is in the way of " + home + ". Move it, " + elsewhere, true
 	}
 	return "Fairlead cannot start.", "Fix the cause below and try again.", false
-}
-
-// fileError is an error of a file in words for the person.
-type fileError struct {
-	text  string
-	cause error
-}
-
-func (e *fileError) Error() string { return e.text }
-func (e *fileError) Unwrap() error { return e.cause }
-
-// fileProblem explains to the person why a file cannot be read or written.
-func fileProblem(err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return &fileError{"it no longer exists", err}
-	case errors.Is(err, fs.ErrPermission):
-		return &fileError{"you have no permission for it", err}
-	case isErrno(err, syscall.EROFS, 19): // ERROR_WRITE_PROTECT
-		return &fileError{"the disk is read-only", err}
-	case isErrno(err, syscall.ENOSPC, 112), isErrno(err, syscall.EDQUOT, 39): // ERROR_DISK_FULL, ERROR_HANDLE_DISK_FULL
-		return &fileError{"the disk is full", err}
-	}
-	return err
-}
-
-// isErrno reports whether err is an error of the system: one number on Unix, another on Windows.
-func isErrno(err error, unix, windows syscall.Errno) bool {
-	if runtime.GOOS == "windows" {
-		return errors.Is(err, windows)
-	}
-	return errors.Is(err, unix)
 }
 
 // explained is an error of the start in words for the person.
@@ -116,7 +83,7 @@ func dataFolder(chosen string) string {
 // returns the exit code. Trying again starts a new process: the toolkit runs once per process.
 func showFailure(home string, err error) int {
 	a := newFyneApp()
-	applyTheme(a, style.System, systemMode(), style.TextNormal)
+	applyTheme(a, style.System, modeOf(system.WindowScheme()), style.TextNormal)
 	w := native.NewWindow(a, "Fairlead", nil)
 	code := 1
 	restart := func(more ...string) {

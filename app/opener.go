@@ -134,11 +134,11 @@ func (o *opener) save(w fyne.Window, to host.SaveFile) {
 		request(o.ui, w, failed+": ", func(ctx context.Context) (string, error) {
 			f, err := os.Create(path)
 			if err != nil {
-				return "", fileProblem(err)
+				return "", system.FileProblem(err)
 			}
 			text, err := to.Write(ctx, f)
 			if err := errors.Join(err, f.Close()); err != nil {
-				return "", fileProblem(err)
+				return "", system.FileProblem(err)
 			}
 			return cmp.Or(text, "Saved to "+path), nil
 		}, func(text string) { o.ui.messages.showIn(w, text) })
@@ -157,7 +157,7 @@ func (o *opener) openFile(title, button string, done func([]byte)) {
 			}
 			data, err := os.ReadFile(path)
 			if err != nil {
-				return nil, fileProblem(err)
+				return nil, system.FileProblem(err)
 			}
 			return data, nil
 		}, done)

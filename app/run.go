@@ -15,11 +15,14 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/fonts"
+	"fairlead/app/instance"
 	_ "fairlead/app/locale" // before the toolkit
+	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/system"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/tray"
@@ -39,15 +42,26 @@ func newFyneApp() fyne.App {
 	return a
 }
 
-// applyTheme sets the appearance of all windows. system replaces [style.System].
-func applyTheme(a fyne.App, mode, system style.Mode, scale float32) {
+// applyTheme sets the appearance of all windows. own replaces [style.System].
+func applyTheme(a fyne.App, mode, own style.Mode, scale float32) {
 	if mode == style.System {
-		mode = system
+		mode = own
 	}
 	a.Settings().SetTheme(style.New(mode, scale))
 	for _, w := range a.Driver().AllWindows() {
 		native.SetBackground(w)
 	}
+}
+
+// modeOf returns the mode of a colour scheme.
+func modeOf(s system.Scheme) style.Mode {
+	switch s {
+	case system.Light:
+		return style.Light
+	case system.Dark:
+		return style.Dark
+	}
+	return style.System
 }
 
 // gcPercent makes the garbage collector run twice as often as by default. Most of the windows' memory
@@ -57,18 +71,18 @@ const gcPercent = 50
 // runGUI opens the windows and blocks until the person quits. It must run on the main goroutine. A
 // panic of the toolkit's loop ends it with an error: the windows are gone, and a process opens
 // windows only once.
-func runGUI(f flags, b *backend, i *instance) error {
+func runGUI(f flags, b *backend, i *instance.Instance) error {
 	debug.SetGCPercent(gcPercent)
-	retainFrameMemory()
+	memory.Retain()
 	a := newFyneApp()
 	last := b.prefs.get()
 	ctx, cancel := context.WithCancel(bind.Together(b.ctx))
 	defer cancel()
-	system := systemMode()
-	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), system, last.TextSize)
+	own := modeOf(system.WindowScheme())
+	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), own, last.TextSize)
 	fonts.Share(func(share func()) { bind.Do(ctx, share) })
 	u := newUI(ctx, a, b)
-	u.systemMode = system
+	u.systemMode = own
 	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: settings.ChangesOf(f.changelog, gateway.Version)}
 	u.showQuietly = native.ShowQuietly
 	u.notes.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
@@ -92,10 +106,10 @@ func runGUI(f flags, b *backend, i *instance) error {
 				}
 			})
 		}
-		bind.Watch(ctx, i.requests, func(a showRequests) {
-			if a.count > 0 {
+		bind.Watch(ctx, i.Requests, func(a instance.Requests) {
+			if a.Count > 0 {
 				u.main.show()
-				u.settings.openInvitation(a.link)
+				u.settings.openInvitation(a.Link)
 			}
 		})
 		u.settings.openInvitation(f.link)
@@ -127,7 +141,7 @@ func removeWindows(a fyne.App) {
 // openTray shows the icon in the system's tray until ctx ends.
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
 	w := u.main.conversation.window
-	t := tray.New(ctx, d, w, panelMode(), u.runTrayItem)
+	t := tray.New(ctx, d, w, modeOf(system.PanelScheme()), u.runTrayItem)
 	w.SetCloseIntercept(u.main.close)
 	u.hasTray = true
 	show := func() { t.Show(state.TrayOf(b.state.View()).With(b.remote.list.Get())) }

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/picture"
 	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -19,8 +20,8 @@ type sender struct{ ui *ui }
 // separatePictures separates pictures from other files and folders. It blocks on the disk.
 func separatePictures(paths []string) (kinds [2][]string) {
 	for _, p := range paths {
-		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Size() <= maxAttachment {
-			if _, err := readAttachment(p); err == nil {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Size() <= picture.MaxSize {
+			if _, err := picture.Read(p); err == nil {
 				kinds[0] = append(kinds[0], p)
 				continue
 			}

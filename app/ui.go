@@ -10,6 +10,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/notify"
 	"fairlead/app/pick"
@@ -17,6 +18,7 @@ import (
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
+	"fairlead/app/wheel"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -53,12 +55,12 @@ type ui struct {
 	isUILoaded   bool                           // a request was answered
 	focused      map[fyne.Window]fyne.Focusable // focused object of each window at the last tick
 	minute       time.Time                      // minute of the last tick
-	wheels       wheels
-	rest         rest
+	wheels       wheel.Windows
+	rest         memory.Rest
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheels{}}
+	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.connect, u.settings = &navigator{ui: u}, &approvals{ui: u}, &connectWindow{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
@@ -119,12 +121,12 @@ func (u *ui) tick(now time.Time) {
 	if u.approvals.inbox != nil {
 		u.approvals.inbox.Tick(now)
 	}
-	u.main.releases.tick(now)
-	u.rest.tick(now, processorTime, u.backend.releaseMemory)
+	u.main.releases.Tick(now)
+	u.rest.Tick(now, memory.ProcessorTime, u.backend.releaseMemory)
 	u.connect.tick(now)
 	u.notes.tick(now)
 	u.revealFocused()
-	u.wheels.update(u.app.Driver().AllWindows())
+	u.wheels.Update(u.app.Driver().AllWindows())
 }
 
 // revealFocused scrolls the focused object of every window into view when the focus moved.

@@ -3,8 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/pagetest"
 	"fairlead/app/state"
@@ -278,22 +277,21 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 func TestMemoryIsReleasedWhileTheWindowIsHidden(t *testing.T) {
 	u := newTestUI(t)
 	u.hasTray = true
+	released := 0
+	u.main.releases = memory.NewReleases(func() { released++ })
 	u.main.close()
 	now := time.Now()
-	for _, c := range []struct {
-		after time.Duration
-		left  int // steps
-	}{{0, 2}, {native.RendererAge - time.Second, 2}, {native.RendererAge + time.Second, 1}, {2 * native.RendererAge, 0}} {
-		u.tick(now.Add(c.after))
-		if got := len(u.main.releases.steps); got != c.left {
-			t.Errorf("after %v, %d steps are left, want %d", c.after, got, c.left)
-		}
+	u.tick(now)
+	u.tick(now.Add(2 * native.RendererAge))
+	if released != 2 {
+		t.Errorf("memory was released %d times, want 2", released)
 	}
 	u.main.show()
 	u.main.close()
 	u.main.show()
-	if got := len(u.main.releases.steps); got != 0 {
-		t.Errorf("%d steps are left for a visible window", got)
+	u.tick(now.Add(4 * native.RendererAge))
+	if released != 2 {
+		t.Errorf("memory was released %d times while the window is visible, want 0", released-2)
 	}
 }
 
@@ -439,30 +437,6 @@ func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	u.tick(time.Now().Add(time.Minute))
 	if u.messages.toast.Visible() {
 		t.Error("a notice stays for ever")
-	}
-}
-
-func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name string, data []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	if _, err := readAttachment(write("text.png", []byte("no picture"))); err == nil {
-		t.Error("a text is a picture")
-	}
-	if _, err := readAttachment(write("big.png", make([]byte, 10_600_000))); err == nil || err.Error() != "big.png has 11 MB; pictures can have up to 10 MB" {
-		t.Errorf("a large picture: got %v", err)
-	}
-	if _, err := readAttachment(filepath.Join(dir, "missing")); err == nil || err.Error() != "missing cannot be attached: it no longer exists" {
-		t.Errorf("a missing file: got %v", err)
-	}
-	a, err := readAttachment(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
-	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {
-		t.Errorf("%+v, %v", a, err)
 	}
 }
 

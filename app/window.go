@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -29,14 +30,14 @@ type window struct {
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
-	releases     releases      // while it is hidden
-	closesHidden bool          // see hide; not where the place of the new window cannot be set
-	place        native.Place  // of the window that was closed
-	bar          *widgets.Rect // of another computer; nil for the own one
+	releases     memory.Releases // while it is hidden
+	closesHidden bool            // see hide; not where the place of the new window cannot be set
+	place        native.Place    // of the window that was closed
+	bar          *widgets.Rect   // of another computer; nil for the own one
 }
 
 func newWindow(u *ui) *window {
-	w := &window{ui: u, visible: true, releases: releases{memory: u.backend.releaseMemory}, place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
+	w := &window{ui: u, visible: true, releases: memory.NewReleases(u.backend.releaseMemory), place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
 	w.conversation = newConversation(u, native.NewWindow(u.app, u.mainTitle(), nil))
 	w.sidebar = newSidebar(u)
@@ -97,7 +98,7 @@ func (w *window) fill() {
 // time: a window that exists holds the memory of the graphics driver, 20 MB or more.
 func (w *window) hide() {
 	w.visible = false
-	w.releases.start(time.Now())
+	w.releases.Start(time.Now())
 	old := w.conversation.window
 	if !w.closesHidden || old.Canvas().Overlays().Top() != nil {
 		w.place = native.Place{}
@@ -113,37 +114,6 @@ func (w *window) hide() {
 	w.fill()
 	w.conversation.acceptDrops()
 	w.conversation.window.Canvas().Focus(focused)
-}
-
-// releases give memory back while the window is hidden: what the window used, and later what the
-// toolkit remembered of its pages.
-type releases struct {
-	memory func() // gives free memory back to the system
-	steps  []step // in the order of their times
-}
-
-// step is something to do at a time.
-type step struct {
-	at time.Time
-	do func()
-}
-
-func (r *releases) start(now time.Time) {
-	r.steps = []step{
-		{now, r.memory}, // at the next tick: the toolkit has closed the window by then
-		{now.Add(native.RendererAge), native.FreeRenderers},
-		{now.Add(native.RendererAge + 15*time.Second), r.memory},
-	}
-}
-
-func (r *releases) cancel() { r.steps = nil }
-
-// tick does what is due.
-func (r *releases) tick(now time.Time) {
-	for len(r.steps) > 0 && !now.Before(r.steps[0].at) {
-		r.steps[0].do()
-		r.steps = r.steps[1:]
-	}
 }
 
 func (w *window) open(key protocol.SessionKey) {
@@ -185,7 +155,7 @@ var defaultSize = fyne.NewSize(1120, 760)
 func (w *window) show() {
 	wasHidden := !w.visible
 	w.visible = true
-	w.releases.cancel()
+	w.releases.Cancel()
 	w.conversation.window.Show()
 	if wasHidden {
 		w.place.Restore(w.conversation.window)

@@ -1,4 +1,5 @@
-// Package system uses the desktop's own file dialogs and its file manager.
+// Package system uses the desktop's own file dialogs and its file manager, reads its colour schemes, and
+// writes to the console that started the program.
 //
 // Linux and the BSDs: the file chooser of xdg-desktop-portal
 // (https://flatpak.github.io/xdg-desktop-portal/docs/doc-org.freedesktop.portal.FileChooser.html) and

@@ -1,4 +1,6 @@
-package app
+// Package wheel makes mouse wheels scroll as far as in other programs, and the innermost object that can
+// move.
+package wheel
 
 import (
 	"maps"
@@ -28,11 +30,11 @@ const (
 // stepLength is how far the toolkit scrolls for each step.
 var stepLength = widgets.Choose[float64](runtime.GOOS == "darwin", 10, 25)
 
-// wheels are the windows whose wheels scroll in our way.
-type wheels map[fyne.Window]bool
+// Windows are the windows whose wheels scroll in our way.
+type Windows map[fyne.Window]bool
 
-// update includes new windows. It must run on the GUI thread.
-func (s wheels) update(windows []fyne.Window) {
+// Update includes new windows. It must run on the GUI thread.
+func (s Windows) Update(windows []fyne.Window) {
 	for _, w := range windows {
 		if !s[w] {
 			s[w] = catchWheel(w)

@@ -1,4 +1,4 @@
-package app
+package picture
 
 import "os/exec"
 

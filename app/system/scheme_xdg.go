@@ -1,6 +1,6 @@
 //go:build linux || freebsd || openbsd || netbsd
 
-package app
+package system
 
 import (
 	"context"
@@ -12,22 +12,21 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
-	"fairlead/app/style"
 	"fairlead/gateway/peer/keychain"
 )
 
-// systemMode returns the mode that matches the system: [style.System] if the desktop's portal knows
-// light and dark, because the toolkit follows that. Otherwise the toolkit would be dark, so the
-// desktop's own settings decide, and light is the default.
-func systemMode() style.Mode {
+// WindowScheme returns the scheme for windows: [Unknown] if the desktop's portal knows light and dark,
+// because the toolkit follows that. Otherwise the toolkit would be dark, so the desktop's own settings
+// decide, and light is the default.
+func WindowScheme() Scheme {
 	if _, known := portalScheme(); known {
-		return style.System
+		return Unknown
 	}
 	config, err := os.UserConfigDir()
 	if err != nil {
-		return style.Light
+		return Light
 	}
-	return desktopMode(os.Getenv("GTK_THEME"), config)
+	return desktopScheme(os.Getenv("GTK_THEME"), config)
 }
 
 // portalScheme asks a running portal for the colour scheme: 1 for dark, 2 for light, 0 for no
@@ -50,22 +49,22 @@ func portalScheme() (scheme uint32, known bool) {
 	return scheme, err == nil
 }
 
-// panelMode returns the mode of the desktop's panel, or [style.System] where no one says it.
-func panelMode() style.Mode {
+// PanelScheme returns the scheme of the desktop's panel, or [Unknown] where no one says it.
+func PanelScheme() Scheme {
 	scheme, _ := portalScheme()
 	return panelOf(os.Getenv("XDG_CURRENT_DESKTOP"), scheme)
 }
 
-// panelOf is panelMode for a desktop and the scheme of its portal. GNOME's panel is always dark, and
+// panelOf is PanelScheme for a desktop and the scheme of its portal. GNOME's panel is always dark, and
 // that of KDE follows the scheme.
-func panelOf(desktop string, scheme uint32) style.Mode {
+func panelOf(desktop string, scheme uint32) Scheme {
 	switch {
 	case strings.Contains(desktop, "GNOME"), strings.Contains(desktop, "KDE") && scheme == 1:
-		return style.Dark
+		return Dark
 	case strings.Contains(desktop, "KDE") && scheme == 2:
-		return style.Light
+		return Light
 	}
-	return style.System
+	return Unknown
 }
 
 // themeFiles are the files of desktops that name the theme, below the folder of configurations.
@@ -80,8 +79,8 @@ var themeFiles = []struct {
 	{"kdeglobals", regexp.MustCompile(`(?m)^ColorScheme\s*=\s*(.+)$`)},
 }
 
-// desktopMode returns the mode of a desktop's theme: GTK_THEME, or the first one found in config.
-func desktopMode(gtkTheme, config string) style.Mode {
+// desktopScheme returns the scheme of a desktop's theme: GTK_THEME, or the first one found in config.
+func desktopScheme(gtkTheme, config string) Scheme {
 	names := []string{gtkTheme}
 	for _, f := range themeFiles {
 		data, err := os.ReadFile(filepath.Join(config, f.path))
@@ -97,9 +96,9 @@ func desktopMode(gtkTheme, config string) style.Mode {
 		case name == "":
 			continue
 		case name == "1" || name == "true" || strings.Contains(name, "dark"):
-			return style.Dark
+			return Dark
 		}
-		return style.Light
+		return Light
 	}
-	return style.Light
+	return Light
 }

@@ -1,6 +1,6 @@
 //go:build linux && cgo
 
-package app
+package memory
 
 /*
 #include <features.h>
@@ -23,21 +23,21 @@ import (
 	"time"
 )
 
-// retainFrameMemory makes the C library retain up to 64 MB of free memory. Without a graphics
+// Retain makes the C library retain up to 64 MB of free memory. Without a graphics
 // processor, the graphics driver allocates and frees pictures of some megabytes in every frame; the
 // system zeroed their pages each time, which took 5 to 13 of the 33 ms of a frame. It is called
 // before the first window is created.
-func retainFrameMemory() { C.retain() }
+func Retain() { C.retain() }
 
-// releaseMemory returns unused memory to the system. It takes some 0.1 s of processor time.
-func releaseMemory() {
+// Release returns unused memory to the system. It takes some 0.1 s of processor time.
+func Release() {
 	runtime.GC() // only the second collection frees what pools hold
 	debug.FreeOSMemory()
 	C.trim()
 }
 
-// processorTime returns the processor time that the program has used.
-func processorTime() time.Duration {
+// ProcessorTime returns the processor time that the program has used.
+func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

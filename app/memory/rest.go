@@ -1,9 +1,10 @@
-package app
+// Package memory gives memory back to the system: while a window is hidden, and when the program rests.
+package memory
 
 import "time"
 
-// rest finds out when the program does nothing, so that it can return the memory that it has used.
-type rest struct {
+// Rest finds out when the program does nothing, so that it can return the memory that it has used.
+type Rest struct {
 	checked  time.Time     // time of the last check
 	used     time.Duration // processor time until then
 	released bool          // since the last use
@@ -16,9 +17,9 @@ const (
 	busyTime = restCheck / 10
 )
 
-// tick calls release once, when the program has rested from one check to the next. used is the
+// Tick calls release once, when the program has rested from one check to the next. used is the
 // processor time until now.
-func (r *rest) tick(now time.Time, used func() time.Duration, release func()) {
+func (r *Rest) Tick(now time.Time, used func() time.Duration, release func()) {
 	if now.Sub(r.checked) < restCheck {
 		return
 	}

@@ -1,4 +1,4 @@
-package app
+package system
 
 import (
 	"io"
@@ -13,11 +13,11 @@ var (
 	freeConsole   = kernel32.NewProc("FreeConsole")
 )
 
-// report prints why the program exits and returns the exit code; 0 is success. A Windows GUI
+// Report prints why the program exits and returns the exit code; 0 is success. A Windows GUI
 // program has no console. It attaches to its parent's console for this message only: if it stayed
 // attached, closing the console would end it. Without a console, a failure is shown in a message
 // box.
-func report(code int, text string) int {
+func Report(code int, text string) int {
 	out, id := os.Stdout, uint32(windows.STD_OUTPUT_HANDLE)
 	if code != 0 {
 		out, id = os.Stderr, windows.STD_ERROR_HANDLE

@@ -1,14 +1,14 @@
 //go:build !windows
 
-package app
+package system
 
 import (
 	"io"
 	"os"
 )
 
-// report prints why the program exits, and returns the exit code; 0 is success.
-func report(code int, text string) int {
+// Report prints why the program exits, and returns the exit code; 0 is success.
+func Report(code int, text string) int {
 	out := os.Stdout
 	if code != 0 {
 		out = os.Stderr

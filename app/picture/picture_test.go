@@ -1,9 +1,11 @@
-package app
+package picture
 
 import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -31,8 +33,32 @@ func TestWhatIsNoPictureIsNotPasted(t *testing.T) {
 			t.Errorf("%q gives %x", out, got)
 		}
 	}
-	large := append(bytes.Clone(pngMagic), make([]byte, maxAttachment)...)
+	large := append(bytes.Clone(pngMagic), make([]byte, MaxSize)...)
 	if _, err := decodePicture(large); err == nil || !strings.Contains(err.Error(), "10 MB") {
 		t.Errorf("a large picture: %v", err)
+	}
+}
+
+func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if _, err := Read(write("text.png", []byte("no picture"))); err == nil {
+		t.Error("a text is a picture")
+	}
+	if _, err := Read(write("big.png", make([]byte, 10_600_000))); err == nil || err.Error() != "big.png has 11 MB; pictures can have up to 10 MB" {
+		t.Errorf("a large picture: got %v", err)
+	}
+	if _, err := Read(filepath.Join(dir, "missing")); err == nil || err.Error() != "missing cannot be attached: it no longer exists" {
+		t.Errorf("a missing file: got %v", err)
+	}
+	a, err := Read(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
+	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {
+		t.Errorf("%+v, %v", a, err)
 	}
 }

@@ -1,4 +1,5 @@
-package app
+// Package picture reads pictures for messages: from files and from the clipboard.
+package picture
 
 import (
 	"bytes"
@@ -14,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/app/bind"
+	"fairlead/app/system"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -25,32 +26,29 @@ const clipboardTimeout = 5 * time.Second
 // errNoPicture is shown when the clipboard has no picture.
 var errNoPicture = errors.New("the clipboard does not contain a picture")
 
-// pasteImage returns a reader of pictures, or nil. Fyne can read text only; a program helps.
-func pasteImage(u *ui) func(done func(protocol.Attachment, error)) {
+// CanPaste reports whether this computer has the program that reads the clipboard's picture. The
+// toolkit can read text only.
+func CanPaste() bool {
+	_, err := exec.LookPath(pasteCommand()[0])
+	return err == nil
+}
+
+// Paste returns the clipboard's picture. It blocks.
+func Paste(ctx context.Context) (protocol.Attachment, error) {
+	ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
+	defer cancel()
 	command := pasteCommand()
-	if len(command) == 0 {
-		return nil
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	hideConsole(cmd)
+	out, err := cmd.Output()
+	if err != nil || len(out) == 0 {
+		return protocol.Attachment{}, errNoPicture
 	}
-	if _, err := exec.LookPath(command[0]); err != nil {
-		return nil
+	data, err := decodePicture(out)
+	if err != nil {
+		return protocol.Attachment{}, err
 	}
-	return func(done func(protocol.Attachment, error)) {
-		bind.Go(u.ctx, func(ctx context.Context) (protocol.Attachment, error) {
-			ctx, cancel := context.WithTimeout(ctx, clipboardTimeout)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-			hideConsole(cmd)
-			out, err := cmd.Output()
-			if err != nil || len(out) == 0 {
-				return protocol.Attachment{}, errNoPicture
-			}
-			data, err := decodePicture(out)
-			if err != nil {
-				return protocol.Attachment{}, err
-			}
-			return attachment("pasted.png", data)
-		}, done)
-	}
+	return attachment("pasted.png", data)
 }
 
 var pngMagic = []byte("\x89PNG\r\n\x1a\n")
@@ -71,27 +69,27 @@ func decodePicture(out []byte) ([]byte, error) {
 	switch {
 	case !bytes.HasPrefix(out, pngMagic):
 		return nil, errNoPicture
-	case len(out) > maxAttachment:
+	case len(out) > MaxSize:
 		return nil, errors.New("the picture is larger than 10 MB")
 	}
 	return out, nil
 }
 
-// maxAttachment is the largest picture that can be attached to a message, in bytes.
-const maxAttachment = 10_000_000
+// MaxSize is the largest picture that can be attached to a message, in bytes.
+const MaxSize = 10_000_000
 
-// readAttachment reads a picture for a message. It blocks on the disk.
-func readAttachment(path string) (protocol.Attachment, error) {
+// Read reads a picture for a message. It blocks on the disk.
+func Read(path string) (protocol.Attachment, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), fileProblem(err))
+		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), system.FileProblem(err))
 	}
-	if info.Size() > maxAttachment {
+	if info.Size() > MaxSize {
 		return protocol.Attachment{}, fmt.Errorf("%s has %s; pictures can have up to 10 MB", filepath.Base(path), format.Size(info.Size()))
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), fileProblem(err))
+		return protocol.Attachment{}, fmt.Errorf("%s cannot be attached: %w", filepath.Base(path), system.FileProblem(err))
 	}
 	return attachment(filepath.Base(path), data)
 }

@@ -1,27 +1,25 @@
-package app
+package system
 
 import (
 	"golang.org/x/sys/windows/registry"
-
-	"fairlead/app/style"
 )
 
-// systemMode returns the mode that matches the system: the toolkit follows it.
-func systemMode() style.Mode { return style.System }
+// WindowScheme returns the scheme for windows: the toolkit follows it.
+func WindowScheme() Scheme { return Unknown }
 
-// panelMode returns the mode of the taskbar.
-func panelMode() style.Mode {
+// PanelScheme returns the scheme of the taskbar.
+func PanelScheme() Scheme {
 	key, err := registry.OpenKey(registry.CURRENT_USER, `Software\Microsoft\Windows\CurrentVersion\Themes\Personalize`, registry.QUERY_VALUE)
 	if err != nil {
-		return style.System
+		return Unknown
 	}
 	defer key.Close()
 	light, _, err := key.GetIntegerValue("SystemUsesLightTheme")
 	switch {
 	case err != nil:
-		return style.System
+		return Unknown
 	case light == 1:
-		return style.Light
+		return Light
 	}
-	return style.Dark
+	return Dark
 }

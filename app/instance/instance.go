@@ -1,4 +1,5 @@
-package app
+// Package instance ensures that only one program shows a data folder.
+package instance
 
 import (
 	"bufio"
@@ -20,18 +21,18 @@ import (
 	"fairlead/gateway/peer/pake"
 )
 
-// instance ensures that only one program shows a data folder; a second start shows its window.
-type instance struct {
+// Instance ensures that only one program shows a data folder; a second start shows its window.
+type Instance struct {
 	l        net.Listener
-	requests *feed.Value[showRequests]
+	Requests *feed.Value[Requests]
 	file     string
 	secret   string
 }
 
-// showRequests holds the requests of other starts.
-type showRequests struct {
-	count int    // number of requests to show the window
-	link  string // invitation link of the latest request; may be empty
+// Requests holds the requests of other starts.
+type Requests struct {
+	Count int    // number of requests to show the window
+	Link  string // invitation link of the latest request; may be empty
 }
 
 // The two messages of the exchange between two starts. A link may follow the first.
@@ -47,19 +48,19 @@ const exchangeTimeout = 10 * time.Second
 // maxRequest is the maximum length of the first message with its link, in bytes.
 const maxRequest = 4096
 
-// claimInstance listens for later starts. first is false when another program already runs; that
+// Claim listens for later starts. first is false when another program already runs; that
 // program has then received the request to show its window and the link.
 //
 // It listens on loopback TCP and stores the port and a secret in a file that only the person can
 // read, which works the same way on every system. Other users of this computer can connect, or can
 // listen on the port of a killed program. So each side proves to the other that it knows the
 // secret.
-func claimInstance(home, link string) (i *instance, first bool) {
+func Claim(home, link string) (i *Instance, first bool) {
 	file := filepath.Join(home, "desktop.instance")
 	if requestShow(file, link) {
 		return nil, false
 	}
-	i = &instance{requests: feed.NewValue(showRequests{}), file: file, secret: rand.Text()}
+	i = &Instance{Requests: feed.NewValue(Requests{}), file: file, secret: rand.Text()}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return i, true // without it a second start merely opens a second window
@@ -108,7 +109,7 @@ func proof(secret, nonce string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-func (i *instance) serve() {
+func (i *Instance) serve() {
 	for {
 		conn, err := i.l.Accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -123,7 +124,7 @@ func (i *instance) serve() {
 }
 
 // handle handles one connection: from another start, or from a stranger without the secret.
-func (i *instance) handle(conn net.Conn) {
+func (i *Instance) handle(conn net.Conn) {
 	conn.SetDeadline(time.Now().Add(exchangeTimeout))
 	requests := bufio.NewReader(io.LimitReader(conn, maxRequest))
 	nonce, err := requests.ReadString('\n')
@@ -140,11 +141,11 @@ func (i *instance) handle(conn net.Conn) {
 	if !pake.IsLink(link) {
 		link = ""
 	}
-	i.requests.Update(func(a *showRequests) { *a = showRequests{a.count + 1, link} })
+	i.Requests.Update(func(a *Requests) { *a = Requests{a.Count + 1, link} })
 	fmt.Fprintln(conn, messageShown)
 }
 
-func (i *instance) close() {
+func (i *Instance) Close() {
 	if i.l != nil {
 		i.l.Close()
 		os.Remove(i.file)
