@@ -158,7 +158,7 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 		switch {
 		case q.Pairing != nil:
 			devices[id] = true
-			text = state.RequestText(q, now)
+			text = question.RequestText(q, now)
 		case q.App != nil:
 			text = question.ConsentText(*q.App)
 		case q.Input != nil:

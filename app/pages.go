@@ -38,12 +38,9 @@ func (n fixedPages) all() []page {
 func (n fixedPages) machines() page {
 	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		id := n.nav.machineID
-		p := nodes.New(ctx, n.ui.backend.state, nodes.Handlers{
-			Machines: &n.ui.machines, Copy: n.ui.app.Clipboard().SetContent, Say: n.ui.messages.show, Undo: n.ui.messages.offerUndo,
-			Send: n.ui.sender.pickAndSend, Browse: n.nav.browse, Opened: func(id protocol.NodeID) {
-				n.nav.machineID = id
-				n.ui.main.sidebar.show()
-			},
+		p := nodes.New(ctx, n.ui.env(), n.ui.backend.state.Questions.Answer, func(id protocol.NodeID) {
+			n.nav.machineID = id
+			n.ui.main.sidebar.show()
 		})
 		p.Open(id)
 		if n.nav.adding {

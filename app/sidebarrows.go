@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/machine"
 	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -125,10 +126,10 @@ func (b *sidebar) machineRowsOf(v feed.View) []row {
 		if n.Local && !v.Status.Remote {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {
-			item.Detail = state.PresenceText(v, n, b.now())
+			item.Detail = machine.Presence(v, n, b.now())
 		}
 		if !n.Online {
-			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, state.OfflineText(n, b.now())
+			item.Icon, item.Color, item.Muted, item.Detail = "offline", style.ColorMuted, true, machine.Offline(n, b.now())
 		}
 		item.Selected = b.ui.nav.title == machinesTitle && b.ui.nav.machineID == n.ID
 		rows = append(rows, row{item: item, tap: func() { b.ui.nav.openMachine(n.ID) }})

@@ -13,6 +13,7 @@ import (
 
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/machine"
 	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/pagetest"
@@ -445,7 +446,7 @@ func TestTimesInTheSidebar(t *testing.T) {
 	for before, want := range map[time.Duration]string{
 		4 * time.Second: "offline", 20 * time.Minute: "20 min ago", 3 * time.Hour: "3 h ago", 30 * time.Hour: "yesterday", 90 * time.Hour: "4 days ago",
 	} {
-		if got := state.OfflineText(protocol.NodeInfo{LastSeenAt: now.Add(-before).UnixMilli()}, now); got != want {
+		if got := machine.Offline(protocol.NodeInfo{LastSeenAt: now.Add(-before).UnixMilli()}, now); got != want {
 			t.Errorf("%s before: %q, want %q", before, got, want)
 		}
 	}

@@ -21,7 +21,6 @@ var pages = []string{
 var unmoved = []string{
 	"app/approve",
 	"app/archive",
-	"app/nodes",
 	"app/settings",
 }
 

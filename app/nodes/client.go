@@ -7,10 +7,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -18,7 +16,7 @@ import (
 
 func (p *Page) clientItem(d protocol.Device) widgets.ListItem {
 	now := p.now()
-	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: state.ClientLine(d, now), Detail: state.ClientPresence(p.view, d, now)}
+	item := widgets.ListItem{Icon: "window", Color: style.ColorText, Title: d.Name, Text: clientLine(d, now), Detail: clientPresence(p.view, d, now)}
 	if !d.Online {
 		item.Color, item.Muted = style.ColorMuted, true
 	}
@@ -44,15 +42,15 @@ func (c *client) show() {
 	p := c.p
 	d, ok := p.pairing.Client(c.id)
 	if !ok {
-		p.Open("")
+		p.ShowList()
 		return
 	}
 	drawn := p.Draw(fmt.Sprint("window ", c.id, d.Name), func() fyne.CanvasObject {
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, c.bar.Box), c.facts.Box)
-		return widgets.NewPage(d.Name, form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") }))
+		return widgets.NewPage(d.Name, form, widgets.NewQuietButton("All machines", "back", p.Leave))
 	})
-	drawn = c.bar.DrawActions(fmt.Sprint(state.HasExpired(d, p.now()), d.RevokedAt > 0), func() fyne.CanvasObject { return c.actions(d) }) || drawn
-	facts := state.ClientFacts(p.pairing, p.view, d, p.now())
+	drawn = c.bar.DrawActions(fmt.Sprint(hasExpired(d, p.now()), d.RevokedAt > 0), func() fyne.CanvasObject { return c.actions(d) }) || drawn
+	facts := clientFacts(p.pairing, p.view, d, p.now())
 	if c.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn {
 		p.Box.Refresh()
 	}
@@ -62,32 +60,24 @@ func (c *client) show() {
 func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 	p := c.p
 	if c.bar.Editing {
-		return c.bar.NameEditor(d.Name, d.Hostname, func(name string) { p.app.Pairings.RenameClient(d, name) })
+		return c.bar.NameEditor(d.Name, d.Hostname, func(name string) { p.m.RenameClient(d, name) })
 	}
 	end := func(end func(context.Context, protocol.DeviceID) error, failed string) func() {
 		return func() {
-			p.end(&c.bar, failed, func(ctx context.Context) error { return end(ctx, c.id) })
+			c.bar.Confirm("")
+			p.e.Run(p.ctx, failed, func(ctx context.Context) error { return end(ctx, c.id) }, p.Update) // the person may have left the page
 		}
 	}
-	ask, do := widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + d.Name + "”?", Yes: "Revoke", No: "Cancel"}, end(p.app.Pairings.RevokeClient, "Access was not revoked")
+	ask, do := widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + d.Name + "”?", Yes: "Revoke", No: "Cancel"}, end(p.m.RevokeClient, "Access was not revoked")
 	switch {
-	case state.HasExpired(d, p.now()):
-		ask, do = widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + d.Name + "” from the list?", Yes: "Remove", No: "Cancel"}, end(p.app.Pairings.ForgetClient, "The device was not removed")
+	case hasExpired(d, p.now()):
+		ask, do = widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + d.Name + "” from the list?", Yes: "Remove", No: "Cancel"}, end(p.m.ForgetClient, "The device was not removed")
 	case d.ID == p.view.Status.Device:
 		ask.Question = "Revoke access for this device?"
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.Rename)}
 	buttons = append(buttons, p.expiryButton(&c.bar, d)...)
 	return widgets.Flow(style.Inside, append(buttons, c.bar.ConfirmButton(ask, do))...)
-}
-
-// end carries out a confirmed action.
-func (p *Page) end(a *widgets.Actions, failed string, do func(context.Context) error) {
-	bind.Run(p.ctx, do, func(err error) {
-		a.Confirming = ""
-		p.h.Say.Failed(failed, err)
-		p.show(p.view) // the person may have left the page
-	})
 }
 
 const changeExpiry = "Limit access…"
@@ -98,12 +88,12 @@ func (p *Page) expiryButton(a *widgets.Actions, d protocol.Device) []fyne.Canvas
 		return nil
 	}
 	return []fyne.CanvasObject{widgets.NewMenuButton(changeExpiry, "clock", func() []*fyne.MenuItem {
-		return expiryItems(func(e state.AccessPeriod) { p.setExpiry(a, d.ID, e.Expiry(p.now())) })
+		return expiryItems(func(e accessPeriod) { p.setExpiry(a, d.ID, e.expiry(p.now())) })
 	})}
 }
 
-func expiryItems(choose func(state.AccessPeriod)) []*fyne.MenuItem {
-	return lists.Map(state.AccessPeriods, func(e state.AccessPeriod) *fyne.MenuItem {
+func expiryItems(choose func(accessPeriod)) []*fyne.MenuItem {
+	return lists.Map(accessPeriods, func(e accessPeriod) *fyne.MenuItem {
 		return fyne.NewMenuItem(e.Text, func() { choose(e) })
 	})
 }
@@ -114,11 +104,13 @@ func (p *Page) setExpiry(a *widgets.Actions, id protocol.DeviceID, until int64) 
 	if !ok {
 		return
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.app.Pairings.SetExpiry(ctx, d, until) }, func(undo func(), err error) {
-		a.Confirming = ""
-		if !p.h.Say.Failed("The end date was not changed", err) {
-			p.h.Undo(state.AccessText(p.view, d, until, p.now()), undo, time.Now().Add(feed.UndoTime))
-		}
-		p.show(p.view) // the person may have left the page
+	a.Confirming = ""
+	var undo func()
+	p.e.Run(p.ctx, "The end date was not changed", func(ctx context.Context) (err error) {
+		undo, err = p.m.SetExpiry(ctx, d, until)
+		return err
+	}, func() {
+		p.e.Undo(accessText(p.view, d, until, p.now()), undo, time.Now().Add(feed.UndoTime))
+		p.Update() // the person may have left the page
 	})
 }

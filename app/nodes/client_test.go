@@ -12,7 +12,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
@@ -32,7 +31,7 @@ func windows() feed.Pairing {
 }
 
 // withWindows is a page of machines and windows, the second of which is this one.
-func withWindows(t *testing.T) *Page {
+func withWindows(t *testing.T) *bench {
 	t.Helper()
 	p := newTestPage(t)
 	v := machines()
@@ -47,7 +46,7 @@ func TestWindowsLookAsTheyDid(t *testing.T) {
 	w := pagetest.Window(t, p.Box, 520, 700)
 	golden.Markup(t, "windows", p.Box)
 	pagetest.Shot(t, w, "windows-520")
-	p.list.Select(len(p.view.Machines) + 2)
+	p.List.Select(len(p.view.Machines) + 2)
 	golden.Markup(t, "window", p.Box)
 	pagetest.Shot(t, w, "window-520")
 }
@@ -58,7 +57,7 @@ func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
 	r := windows()
 	r.Devices = r.Devices[:1]
 	showPairing(p, r)
-	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.list.Items()) != len(p.view.Machines) {
+	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.List.Items()) != len(p.view.Machines) {
 		t.Error(s)
 	}
 }
@@ -92,8 +91,6 @@ func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
-		message := ""
-		p.h.Say = func(s string) { message = s }
 		for _, ask := range []func(){
 			func() { p.Open("old"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
 			func() { p.openClient("gone"); test.Tap(pagetest.Button(t, p.Box, "Remove")) },
@@ -102,11 +99,11 @@ func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 			test.Tap(pagetest.Button(t, p.Box, "Remove"))
 			p.openClient("tab")
 			pagetest.Settle()
-			if message == "" {
-				t.Fatal("nothing ended")
+			if len(p.host.Did) != 1 {
+				t.Fatalf("got %q, want one message that it failed", p.host.Did)
 			}
 			pagetest.Button(t, p.Box, "Revoke access")
-			message = ""
+			p.host.Did = nil
 		}
 	})
 }
@@ -123,7 +120,8 @@ func TestAWindowsNameIsTypedUndisturbed(t *testing.T) {
 	r := windows()
 	r.Devices[1].Online = false
 	showPairing(p, r)
-	if w.Canvas().Focused() != field || p.Back() {
+	p.Back()
+	if w.Canvas().Focused() != field || p.client == nil {
 		t.Error("the field was taken away while the person types")
 	}
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
@@ -133,17 +131,17 @@ func TestAWindowsNameIsTypedUndisturbed(t *testing.T) {
 func TestArrowsPassOverTheHeadingOfTheWindows(t *testing.T) {
 	p := withWindows(t)
 	w := pagetest.Window(t, p.Box, 880, 700)
-	w.Canvas().Focus(p.list)
+	w.Canvas().Focus(p.List)
 	for range len(p.view.Machines) {
-		p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+		p.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	}
-	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	p.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if p.client == nil || p.client.id != p.clients[0].ID {
 		t.Fatal("the first window was not reached")
 	}
 	p.Back()
-	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
-	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	p.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
+	p.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if p.detail == nil || p.detail.id != "old" {
 		t.Error("the last machine was not reached")
 	}
@@ -152,9 +150,9 @@ func TestArrowsPassOverTheHeadingOfTheWindows(t *testing.T) {
 func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 	p := withWindows(t)
 	pagetest.Window(t, p.Box, 880, 700)
-	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.list)
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.List)
 	found := map[protocol.NodeID]bool{}
-	for y := float32(0); y < p.list.Size().Height; y += 10 {
+	for y := float32(0); y < p.List.Size().Height; y += 10 {
 		found[p.At(at.AddXY(10, y))] = true
 	}
 	if len(found) != len(p.view.Machines)+1 || !found[""] {
@@ -171,8 +169,8 @@ func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	p.show(feed.View{Status: feed.Status{Loaded: true}, Pairing: windows()})
 	pagetest.Shows(t, p.Box, "No machine is connected", "CONTROLLERS", "Tablet")
 	w := pagetest.Window(t, p.Box, 880, 700)
-	w.Canvas().Focus(p.list)
-	p.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+	w.Canvas().Focus(p.List)
+	p.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if p.client != nil {
 		t.Error("the heading was chosen")
 	}
@@ -181,10 +179,8 @@ func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
-		message := ""
-		p.h.Say = func(s string) { message = s }
 		choose := func(a *widgets.Actions, id protocol.DeviceID, words string) {
-			for _, item := range expiryItems(func(e state.AccessPeriod) { p.setExpiry(a, id, e.Expiry(p.now())) }) {
+			for _, item := range expiryItems(func(e accessPeriod) { p.setExpiry(a, id, e.expiry(p.now())) }) {
 				if item.Label == words {
 					item.Action()
 				}
@@ -198,10 +194,10 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 			a := open()
 			pagetest.Shows(t, p.Box, "Access", "Until")
 			choose(a, id, "For 30 days")
-			if !strings.HasPrefix(message, "The end date was not changed: ") {
-				t.Errorf("%s: without a gateway it says %q", id, message)
+			if got, want := strings.Join(p.host.Did, ", "), "say The end date was not changed: "; !strings.HasPrefix(got, want) {
+				t.Errorf("%s without a gateway: got %q, want %q", id, got, want)
 			}
-			message = ""
+			p.host.Did = nil
 		}
 	})
 }

@@ -10,10 +10,11 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/code"
+	"fairlead/app/confinement"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -44,7 +45,7 @@ func newDetail(p *Page, id protocol.NodeID) *detail {
 }
 
 func (d *detail) reload() {
-	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.app.Machines.Logs(ctx, d.id) }, func(text string, err error) {
+	bind.Go(d.p.ctx, func(ctx context.Context) (string, error) { return d.p.m.Logs(ctx, d.id) }, func(text string, err error) {
 		switch {
 		case err != nil:
 			text = "The log could not be read: " + err.Error()
@@ -62,7 +63,7 @@ func (d *detail) show() {
 	n, ok := p.view.Machines.Find(d.id)
 	switch {
 	case !ok && p.view.Status.Loaded:
-		p.Open("")
+		p.ShowList()
 		return
 	case !ok:
 		p.Put(widgets.NewPage(string(d.id), widgets.NewLoading()))
@@ -74,13 +75,15 @@ func (d *detail) show() {
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
 	drawn = d.bar.DrawActions(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
-	facts, details := state.PairedFacts(p.pairing, p.view, n, p.now())
+	facts, details := pairedFacts(p.pairing, p.view, n, p.now())
 	c := display.ConfinementOf(n)
-	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return summary(c) }) || drawn
+	drawn = d.summary.Draw(c.Line+c.Level, func() fyne.CanvasObject { return confinement.Summary(c) }) || drawn
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
-	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject { return widgets.Col(style.Group, widgets.NewFacts(details), guarantees(c)) }) || drawn {
+	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject {
+		return widgets.Col(style.Group, widgets.NewFacts(details), confinement.Guarantees(c))
+	}) || drawn {
 		p.Box.Refresh()
 	}
 }
@@ -92,7 +95,7 @@ func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 		d.summary.Box, d.facts.Box, d.runs.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box,
 		widgets.NewFold("Details", widgets.Col(style.Group, d.details.Box, log, d.log), d.p.Box.Refresh))
 	d.log.SetForward(form.Scrolled)
-	return widgets.NewPage(feed.NameOf(n), form, widgets.NewQuietButton("All machines", "back", func() { d.p.Open("") }))
+	return widgets.NewPage(feed.NameOf(n), form, widgets.NewQuietButton("All machines", "back", d.p.Leave))
 }
 
 // running lists the calls in progress on the machine, each with a button that stops it.
@@ -109,10 +112,7 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 		text := widgets.NewText(line, style.ColorText, "text")
 		text.Ellipsis = true
 		rows = append(rows, widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("terminal", style.ColorAccent)), text, widgets.NewQuietButton("Stop", "stop", func() {
-			params := protocol.CallCancelParams{CallID: c.CallID}
-			bind.Call(bind.Until(p.ctx), p.app, protocol.CallCancel, params, func(_ protocol.Ack, err error) {
-				p.h.Say.Failed("The call was not stopped", err)
-			})
+			p.e.Run(p.ctx, "The call was not stopped", func(ctx context.Context) error { return p.m.StopCall(ctx, c.CallID) }, func() {})
 		})))
 	}
 	return widgets.Col(style.Inside, rows...)
@@ -121,15 +121,13 @@ func (d *detail) running(calls []protocol.CallInfo) fyne.CanvasObject {
 func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	p := d.p
 	if d.bar.Editing {
-		return d.bar.NameEditor(n.Name, string(n.ID), func(name string) { p.app.Machines.Rename(n.ID, name) })
+		return d.bar.NameEditor(n.Name, string(n.ID), func(name string) { p.m.Rename(n.ID, name) })
 	}
 	var buttons []fyne.CanvasObject
-	if p.h.Browse != nil && n.Online {
-		buttons = append(buttons, widgets.NewButton("Files", "folder", func() { p.h.Browse(n.ID) }))
+	if n.Online {
+		buttons = append(buttons, widgets.NewButton("Files", "folder", func() { p.e.Open(host.Files(n.ID)) }))
 	}
-	if p.h.Send != nil {
-		buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.h.Send(n.ID) }))
-	}
+	buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.e.Open(host.SendFiles(n.ID)) }))
 	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.bar.Rename))
 	if paired, ok := p.pairing.Machine(n); ok {
 		buttons = append(buttons, p.expiryButton(&d.bar, paired)...)
@@ -140,9 +138,8 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 			end = widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + feed.NameOf(n) + "”?", Yes: "Revoke", No: "Cancel"}
 		}
 		buttons = append(buttons, d.bar.ConfirmButton(end, func() {
-			p.end(&d.bar, "The machine was not removed", func(ctx context.Context) error {
-				return p.app.Machines.Forget(ctx, n)
-			})
+			d.bar.Confirm("")
+			p.e.Run(p.ctx, "The machine was not removed", func(ctx context.Context) error { return p.m.Forget(ctx, n) }, p.Update)
 		}))
 	}
 	return widgets.Flow(style.Inside, buttons...)
@@ -157,7 +154,7 @@ func (d *detail) colours(n protocol.NodeInfo) fyne.CanvasObject {
 		if icon != nil {
 			content = widgets.Row(style.Gap, -1, icon, text)
 		}
-		press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.app.Machines.SetColour(n.ID, name) })
+		press := widgets.NewClickable(widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, content), func() { d.p.m.SetColour(n.ID, name) })
 		if name == n.Colour {
 			press.SetBackground(style.ColorSelected)
 		}

@@ -11,7 +11,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/feed"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
@@ -37,7 +36,7 @@ type invite struct {
 
 // Invite shows the page that adds a machine.
 func (p *Page) Invite() {
-	p.detail, p.client = nil, nil
+	p.closed()
 	i := &invite{p: p, network: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), result: widgets.NewBody()}
 	p.invite = i
 	i.turn = widgets.NewButton("", "globe", i.turnNetwork)
@@ -46,11 +45,9 @@ func (p *Page) Invite() {
 	i.form = widgets.NewForm(
 		widgets.NewParagraph("Add a computer that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text"),
 		p.requests.Box, widgets.NewSectionHeading("NETWORK"), i.network, widgets.Row(style.Inside, -1, i.turn), i.section)
-	p.Put(widgets.NewPage(addTitle, i.form, widgets.NewQuietButton("All machines", "back", func() { p.Open("") })))
-	i.show()
+	p.Show(widgets.Detail{Update: i.show, Closed: p.closed})
+	p.Put(widgets.NewPage("Add a machine", i.form, widgets.NewQuietButton("All machines", "back", p.Leave)))
 }
-
-const addTitle = "Add a machine"
 
 // show shows the present state of the network, and what became of the invitation.
 func (i *invite) show() {
@@ -74,13 +71,13 @@ func (i *invite) showOutcome() {
 		i.showPaired()
 		return
 	}
-	outcome, d := state.InviteOutcome(i.p.view, i.invitation, i.p.now())
-	i.listed = i.listed || outcome == state.InviteOpen
+	outcome, d := inviteOutcome(i.p.view, i.invitation, i.p.now())
+	i.listed = i.listed || outcome == inviteOpen
 	switch {
-	case outcome == state.InvitePaired:
+	case outcome == invitePaired:
 		i.invitation, i.paired = protocol.DeviceInvite{}, d
 		i.showPaired()
-	case outcome == state.InviteEnded && i.listed:
+	case outcome == inviteEnded && i.listed:
 		i.invitation = protocol.DeviceInvite{}
 		i.result.Put(widgets.NewParagraph("This invitation has ended. Create a new one to try again.", style.ColorMuted, "text"))
 	}
@@ -114,19 +111,21 @@ func (i *invite) turnNetwork() {
 	on := !i.p.pairing.Network.Enabled
 	i.changing = true
 	i.show()
-	bind.Run(i.p.ctx, func(ctx context.Context) error { return i.p.app.Set(ctx, "network.enabled", on) }, func(err error) {
+	bind.Run(i.p.ctx, func(ctx context.Context) error { return i.p.m.SetNetwork(ctx, on) }, func(err error) {
 		i.changing = false
-		i.p.h.Say.Failed("The network was not changed", err)
+		if err != nil {
+			i.p.e.Say("The network was not changed: " + err.Error())
+		}
 		i.show()
 	})
 }
 
 // rows create an invitation, and show it below.
 func (i *invite) rows() []fyne.CanvasObject {
-	ends := state.AccessPeriods[0]
+	ends := accessPeriods[0]
 	var until *widgets.Button
 	until = widgets.NewMenuButton(ends.Text, "clock", func() []*fyne.MenuItem {
-		return expiryItems(func(e state.AccessPeriod) {
+		return expiryItems(func(e accessPeriod) {
 			ends = e
 			until.SetText(e.Text)
 		})
@@ -148,7 +147,7 @@ func (i *invite) rows() []fyne.CanvasObject {
 func (i *invite) create(params protocol.DeviceInviteParams) {
 	i.message.Show()
 	i.message.Set("Creating an invitation…", style.ColorMuted)
-	bind.Call(bind.Until(i.p.ctx), i.p.app, protocol.DeviceInviteTo, params, func(r protocol.DeviceInvite, err error) {
+	bind.Go(i.p.ctx, func(ctx context.Context) (protocol.DeviceInvite, error) { return i.p.m.Invite(ctx, params) }, func(r protocol.DeviceInvite, err error) {
 		if err != nil {
 			i.message.Set(feed.Sentence(err), style.ColorBad)
 			return
@@ -169,7 +168,7 @@ func (i *invite) texts(r protocol.DeviceInvite) fyne.CanvasObject {
 		value := code.NewPanel(120)
 		value.SetLines(code.PlainLines(text))
 		value.SetForward(i.form.Scrolled)
-		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Copy", "copy", func() { i.p.h.Copy(text) }))))
+		rows = append(rows, widgets.NewField(name, value, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Copy", "copy", func() { i.p.e.Copy(text) }))))
 	}
 	where := "On the other computer: Settings › Gateways"
 	if r.Role == protocol.RoleClient {

@@ -12,24 +12,32 @@ import (
 	"fairlead/app/code"
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// newTestPage creates a page without a gateway: the test sets its states.
-func newTestPage(t *testing.T) *Page {
+// bench is a page without a gateway: the test sets its states.
+type bench struct {
+	*Page
+	host  *pagetest.Host
+	shown protocol.NodeID // the machine of which the page said that it is shown
+}
+
+func newTestPage(t *testing.T) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, app, Handlers{Machines: &style.Machines{}, Say: func(string) {}, Copy: func(string) {}, Undo: func(string, func(), time.Time) {}})
-	p.now = pagetest.Clock
-	pagetest.Window(t, p.Box, 880, 1400)
-	return p
+	b := &bench{host: &pagetest.Host{}}
+	b.Page = newPage(ctx, host.Env{Host: b.host, Feed: app.Feed, Machines: &style.Machines{}}, nil, func(id protocol.NodeID) { b.shown = id })
+	b.now = pagetest.Clock
+	pagetest.Window(t, b.Box, 880, 1400)
+	return b
 }
 
 // showPairing shows other devices and requests beside the present machines.
-func showPairing(p *Page, r feed.Pairing, questions ...protocol.Question) {
+func showPairing(p *bench, r feed.Pairing, questions ...protocol.Question) {
 	v := p.view
 	v.Pairing, v.Questions.Pending = r, questions
 	p.show(v)
@@ -72,8 +80,6 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 
 func TestInvitationShowsLinkAndCode(t *testing.T) {
 	p := newTestPage(t)
-	copied := ""
-	p.h.Copy = func(s string) { copied = s }
 	p.Invite()
 	o := p.invite.texts(protocol.DeviceInvite{Link: "fairlead://pair?x", Code: "7-otter-lamp"})
 	o.Resize(fyne.NewSize(700, 500))
@@ -81,8 +87,8 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 		t.Error(s)
 	}
 	test.Tap(pagetest.Button(t, o, "Copy"))
-	if copied != "7-otter-lamp" && copied != "fairlead://pair?x" {
-		t.Errorf("copied %q", copied)
+	if got := strings.Join(p.host.Did, ", "); got != "copy 7-otter-lamp" && got != "copy fairlead://pair?x" {
+		t.Errorf("got %q, want the link or the code copied", got)
 	}
 	for want, r := range map[string]protocol.NetworkStatus{"cannot connect to this gateway: port taken": {Enabled: true, Problem: "port taken"}, "at 10.0.0.2:8788. Fingerprint: a-b": {
 		Enabled: true, Listening: true,

@@ -8,7 +8,6 @@ import (
 
 	"fairlead/app/lists"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -19,8 +18,8 @@ import (
 // NewRequest asks whether a device may be paired, or offer more than was allowed. notNow closes the
 // question without an answer; if it is nil, that button is left out.
 func NewRequest(r protocol.Question, now time.Time, answer func(protocol.Question, protocol.QuestionAnswerParams), notNow func()) *widgets.Question {
-	rows := []fyne.CanvasObject{widgets.NewParagraph(state.RequestText(r, now), style.ColorText, "text")}
-	if source := state.RequestSource(r); source != "" {
+	rows := []fyne.CanvasObject{widgets.NewParagraph(question.RequestText(r, now), style.ColorText, "text")}
+	if source := question.RequestSource(r); source != "" {
 		rows = append(rows, widgets.NewParagraph(source, style.ColorMuted, style.SizeSmall))
 	}
 	if len(r.Pairing.Words) > 0 {

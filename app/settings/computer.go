@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
+	"fairlead/app/confinement"
 	"fairlead/app/feed"
-	"fairlead/app/nodes"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol/display"
@@ -170,7 +170,7 @@ func (c *computerPage) showEnforcement(l feed.MachineList) {
 		return
 	}
 	now := display.ConfinementOf(n)
-	c.enforcement.Draw(fmt.Sprint(now), func() fyne.CanvasObject { return nodes.Confinement(now) })
+	c.enforcement.Draw(fmt.Sprint(now), func() fyne.CanvasObject { return confinement.New(now) })
 }
 
 // workspace shows the agent's folder on this computer.

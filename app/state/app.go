@@ -19,8 +19,6 @@ type App struct {
 	Chats     *chats.Chats
 	Approvals Approvals
 	Questions Questions
-	Machines  Machines
-	Pairings  Pairings
 	Drafts    *unsaved.Store
 }
 
@@ -37,8 +35,6 @@ func newApp(f *feed.Feed) *App {
 	a.Drafts = &unsaved.Store{}
 	a.Approvals = Approvals{a}
 	a.Questions = Questions{a}
-	a.Machines = Machines{a}
-	a.Pairings = Pairings{a}
 	return a
 }
 

@@ -77,6 +77,16 @@ func (a *Actions) Confirm(button string) {
 	a.show()
 }
 
+// Back cancels the question. It reports whether the page must stay: there was a question, or the
+// person is typing a name.
+func (a *Actions) Back() bool {
+	if a.Confirming != "" {
+		a.Confirm("")
+		return true
+	}
+	return a.Editing
+}
+
 // ask shows a question with its two buttons below the line that is being built.
 func (a *Actions) ask(c Confirmation, do func()) {
 	yes := NewQuietButton(c.Yes, c.Icon, do)

@@ -1,0 +1,73 @@
+package question
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"fairlead/app/wording"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
+)
+
+// RequestText says what a device asks for.
+func RequestText(r protocol.Question, now time.Time) string {
+	_, text := display.Request(r)
+	if r.Kind == protocol.AskWiden {
+		return text
+	}
+	if r.Pairing.Device.Role == protocol.RoleClient {
+		text += " It may " + RightsText(r.Pairing.Device.Scopes) + "."
+	}
+	if r.Pairing.Device.ExpiresAt > 0 {
+		text += " Access ends " + wording.When(r.Pairing.Device.ExpiresAt, now) + "."
+	}
+	return text
+}
+
+// RequestSource says which device asks: its system, address and the name of its computer.
+func RequestSource(r protocol.Question) string {
+	host := ""
+	if h := r.Pairing.Device.Hostname; h != "" && !strings.EqualFold(h, r.Pairing.Device.Name) {
+		host = "computer name " + h
+	}
+	return wording.Join(" · ", SystemName(r.Pairing.Device.OS), r.Pairing.Device.Address, host)
+}
+
+var rightsText = []struct {
+	scope protocol.Scope
+	text  string
+}{
+	{protocol.ScopeRead, "view"},
+	{protocol.ScopeChat, "chat"},
+	{protocol.ScopeInvoke, "run tools"},
+	{protocol.ScopeApprove, "answer approvals"},
+	{protocol.ScopeAdmin, "change settings"},
+}
+
+// RightsText describes what a client may do: look and chat.
+func RightsText(scopes []protocol.Scope) string {
+	var may []string
+	for _, r := range rightsText {
+		if slices.Contains(scopes, r.scope) {
+			may = append(may, r.text)
+		}
+	}
+	switch n := len(may); n {
+	case 0:
+		return "do nothing"
+	case 1:
+		return may[0]
+	case len(rightsText):
+		return "do everything you can"
+	default:
+		return strings.Join(may[:n-1], ", ") + " and " + may[n-1]
+	}
+}
+
+// SystemName is the name of an operating system.
+func SystemName(os string) string {
+	names := map[string]string{"linux": "Linux", "windows": "Windows", "android": "Android", "darwin": "macOS", "ios": "iOS"}
+	return cmp.Or(names[os], os)
+}
