@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,9 +48,11 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	for _, i := range at[len(pattern):] {
 		w := words[i]
 		switch {
-		case ma.call.Contained && readers[c.Name()] && w.Dynamic && !w.Ambiguous && !secretVariable.MatchString(w.Text):
+		case readers[c.Name()] && commandOutput.MatchString(w.Text):
+		case (ma.call.Contained && readers[c.Name()] || printsWord(c, i)) && isHarmlessText(w):
 		case w.Dynamic || w.Ambiguous:
 			return cover, unknownValue(w)
+		case w.Glob && removesByName.MatchString(c.Name()+" "+w.Text): // no option has such a beginning and a dot
 		case w.Glob && !ended && !readers[baseName(words[0].Text)] && strings.ContainsAny(w.Text[:1], "*?[-^#~"):
 			return cover, shorten(w.Text) + " may match a file name that acts as an option; write ./" + shorten(w.Text)
 		}
@@ -63,6 +66,39 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	}
 	return cover, ""
 }
+
+// printsWord reports whether a program prints or compares word i as text, whatever it is. The first
+// word of printf is its format, with which zsh and ksh may evaluate the others.
+func printsWord(c shell.Command, i int) bool {
+	if !plainExpansion.MatchString(c.Words[i].Text) {
+		return false
+	}
+	if c.Name() == "printf" {
+		return i > 1 && c.Words[1].Plain() && plainFormat.MatchString(c.Words[1].Text)
+	}
+	return printers[c.Name()]
+}
+
+// isHarmlessText reports whether a word is known only when the command runs, and may be shown.
+func isHarmlessText(w shell.Word) bool {
+	return w.Dynamic && !w.Ambiguous && !secretVariable.MatchString(w.Text)
+}
+
+var (
+	// plainExpansion matches words in which the values of variables are not evaluated: an arithmetic
+	// expression may run a command in such a value.
+	plainExpansion = regexp.MustCompile("^([^$`]|\\$(\\w+|\\{\\w+\\}|[@*#?]|\\([^()`]*\\)|\\(\\([0-9+*/% -]*\\)\\)))*$")
+
+	printers    = set("echo basename dirname seq sleep true false")
+	plainFormat = regexp.MustCompile(`^[^-%][^%]*(%[s%][^%]*)*$|^(%[s%][^%]*)+$`)
+)
+
+// removesByName matches rm with a pattern for names that end alike.
+var removesByName = regexp.MustCompile(`^rm \*[\w-]*(\.[\w-]+)+$`)
+
+// commandOutput matches a word that is the output of a command, which is decided about separately. The
+// shell passes it as the name of a pipe.
+var commandOutput = regexp.MustCompile(`^<\([^()]*\)$`)
 
 // mismatch returns the reason why the pattern of an allow rule does not cover a word, or "".
 // isOperand means that a word in this place is not the value of the option before it.

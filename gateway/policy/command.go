@@ -268,8 +268,11 @@ func wordTexts(words []shell.Word) []string {
 	return list
 }
 
-// harmlessVariable matches variables that need no approval: they change the appearance of text.
-var harmlessVariable = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CI|COLUMNS|LINES)$`)
+// harmlessVariable matches variables that need no approval: they change the appearance of text, or
+// select one of the ways in which a program is meant to be built or run.
+var harmlessVariable = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|CI|COLUMNS|LINES|` +
+	`(NODE|BABEL|RAILS|RACK|APP|FLASK|MIX|DENO)_ENV|GOOS|GOARCH|GOARM|GOAMD64|CGO_ENABLED|GOMAXPROCS|RUST_LOG|RUST_BACKTRACE|LOG_LEVEL|DEBUG|VERBOSE|` +
+	`PORT|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|OMP_NUM_THREADS|SOURCE_DATE_EPOCH)$`)
 
 // harmlessValue matches their allowed values: names, never paths. A time zone has its own.
 var (
@@ -288,7 +291,7 @@ var sensitiveVariable = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PR
 var sensitiveZshVariable = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
 
 func (ev *evaluation) decideAssignment(a shell.Assign) {
-	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " only affects the display"}
+	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " is known to be harmless"}
 	value := harmlessValue
 	if a.Name == "TZ" {
 		value = zoneName

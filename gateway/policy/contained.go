@@ -17,7 +17,9 @@ import (
 //     in the workspace, and words of readers that are known only when the command runs.
 //   - Variables are harmless unless they are known to change what programs do, and all are if the
 //     default allows and no rule restricts anything.
-//   - Unpacking an archive in the workspace is not the floor.
+//   - Unpacking an archive in the workspace is not the floor, and neither is a patch that the machine
+//     has read before: it names the protected files in it.
+//   - Its private /tmp is like a folder of the workspace.
 //   - Deny rules about files are enforced for code that is not in the command, for names that only the
 //     running shell knows, and for folders that a program reads or writes in: what exists is hidden or
 //     protected, and what a command creates is set aside afterwards ([Sandbox.SetsAside]).
@@ -100,13 +102,21 @@ func isUnstoppable(word string) bool {
 	return false
 }
 
-// namesOutside reports whether a word may be a path outside the workspace.
+// namesOutside reports whether a word may be a path outside the workspace and the other folders that
+// the machine looks at after a command, such as its private /tmp.
 func (p *pathResolver) namesOutside(w shell.Word) bool {
-	return slices.ContainsFunc(possiblePaths(w), func(s shell.Word) bool { return leavesFolder(s.Text) && !p.isInside(s) })
+	isKept := func(f string) bool {
+		return isIn(p.realPath(f), p.root) || slices.ContainsFunc(p.call.Sandbox.SetsAside, func(dir string) bool { return isIn(p.realPath(f), p.realPath(clean(dir))) })
+	}
+	return slices.ContainsFunc(possiblePaths(w), func(s shell.Word) bool {
+		list, ok := p.paths(s)
+		return leavesFolder(s.Text) && !(ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !isKept(f) }))
+	})
 }
 
 // isInWorkspace reports whether all folders are in the workspace. Where the machine puts back
-// protected files, an archive may be unpacked there; a patch names the files that it changes.
+// protected files, an archive may be unpacked there, and a patch that the machine has read before.
+// Another patch would be applied half-way.
 func (p *pathResolver) isInWorkspace(list []string) bool {
 	isOutside := func(f string) bool { return !isIn(f, p.root) }
 	return len(list) > 0 && !slices.ContainsFunc(list, isOutside)

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -62,6 +63,27 @@ func TestUnknownCodeLiftsNothing(t *testing.T) {
 	} {
 		if d := p.Decide(containedRequest(command, protocol.ModeTrust)); (len(d.Lifts)+len(d.Records) > 0) != want {
 			t.Errorf("%s: got the lifts %q and the records %q, want some: %v", command, d.Lifts, d.Records, want)
+		}
+	}
+}
+
+// A patch that the machine has read asks only about the start-up files in it. Elsewhere it asks.
+func TestPatchThatTheMachineHasReadAsksAboutStartupFilesOnly(t *testing.T) {
+	t.Parallel()
+	p := Policy{Rules: must(t, `{"rules":[{"tool":"Bash","argv":["git","**"],"verdict":"allow"},{"tool":"Bash","argv":["patch","**"],"verdict":"allow"}]}`)}
+	for _, command := range []string{"git apply x.patch", "git am x.mbox", "patch -p1 -i x.patch"} {
+		q := containedRequest(command, protocol.ModeAsk)
+		q.Preview.PatchesRead = true
+		if d := p.Decide(q); d.Verdict != Allow {
+			t.Errorf("%s: got %s (%s), want allow", command, d.Verdict, d.Reason)
+		}
+		q.Preview.Changes = []string{corpusCwd + "/.envrc"}
+		if d := p.Decide(q); d.Verdict != Ask || !strings.Contains(d.Reason, ".envrc") {
+			t.Errorf("%s with .envrc: got %s (%s), want a question about it", command, d.Verdict, d.Reason)
+		}
+		q.Preview.Changes, q.Host.Enforcement.Network = nil, "allowed"
+		if d := p.Decide(q); d.Verdict != Ask {
+			t.Errorf("%s where nothing is contained: got %s (%s), want a question", command, d.Verdict, d.Reason)
 		}
 	}
 }

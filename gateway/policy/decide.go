@@ -360,6 +360,7 @@ func (q Request) Call() Call {
 		c.Command, c.Changes = command.Text, command.Changes
 		if q.Preview != nil {
 			c.Changes = append(c.Changes, q.Preview.Changes...)
+			c.PatchesRead = q.Preview.PatchesRead
 		}
 		if q.Host == nil || command.User != q.Host.User {
 			c.User = command.User

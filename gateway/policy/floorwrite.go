@@ -163,7 +163,7 @@ var homeFolder = regexp.MustCompile(`^((/home|/users|[a-z]:/users)/[^/]+|/root|/
 
 // unpackReason finds commands that write files with names from elsewhere, such as archives.
 func (fl *floor) unpackReason(c shell.Command, name string) string {
-	isContained := fl.call.Contained && !patchers[name]
+	isContained := fl.call.Contained && (!patchers[name] || fl.call.PatchesRead)
 	if unpackers[name] && (name != "git" || appliesPatch(c.Words[min(shell.GitSubcommand(c.Words), len(c.Words)):])) {
 		for _, a := range accesses(c) {
 			if a.verb != "write" && a.verb != "extract" || a.word.Dynamic {

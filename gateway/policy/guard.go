@@ -130,6 +130,9 @@ func moduleAt(w []shell.Word) int {
 
 func (g *guards) addInterpreter() {
 	w, name, hasInput := g.Words, g.name, g.Piped || g.Stdin != nil
+	if len(w) == 2 && informs[w[1].Text] && len(w[1].Text) > 2 && !hasInput {
+		return
+	}
 	if codeArguments[name] { // every argument may be a text that it runs
 		for i := 1; i < len(w); i++ {
 			g.add(i, true, name+" "+shorten(w[i].Text)+" may run any code")
@@ -153,7 +156,7 @@ var informs = set("--version -V -v --help -h version")
 
 // scriptFlags matches options of interpreters that change how a script of the workspace runs, or
 // start a module as one.
-var scriptFlags = regexp.MustCompile(`^-[muWXBOsSIqvdl]$`)
+var scriptFlags = regexp.MustCompile(`^(-[muWXBOsSIqvdl]|--(test|watch|no-warnings|enable-source-maps|trace-warnings|trace-deprecation))$`)
 
 // addScript checks an interpreter's options up to the script or the text that it runs.
 func (g *guards) addScript() {
@@ -217,9 +220,12 @@ func (g *guards) addShell() {
 	}
 }
 
+// gitStarters matches the words of git after which it starts a program for each commit or submodule.
+var gitStarters = regexp.MustCompile(`^(rebase (-x|--exec)|bisect run$|submodule foreach$)`)
+
 // gitProgramOptions matches git's options that run a program or write a file.
-var gitProgramOptions = regexp.MustCompile(`^(rebase (-[a-z]*x|-[a-z]*i$|--int)|archive (-o|--rem)|bisect run$|submodule foreach$|clone (-c|-u|--conf)|` +
-	`difftool -x|format-patch -o|fetch -u$|blame --cont|branch --ed|grep -[^efABCm-]*O)`)
+var gitProgramOptions = regexp.MustCompile(`^(rebase (-[a-z]*x|-[a-z]*i$|--int)|archive --rem|bisect run$|submodule foreach$|clone (-c|-u|--conf)|` +
+	`difftool -x|fetch -u$|blame --cont|branch --ed|grep -[^efABCm-]*O)`)
 
 func guardGit(g *guards) {
 	w, p := g.Words, g.resolver
@@ -248,6 +254,7 @@ func guardGit(g *guards) {
 		switch t := w[i].Text; {
 		case strings.HasPrefix(t, "ext::") || strings.HasPrefix(t, "fd::"):
 			g.add(noRule, true, "git "+shorten(t)+" runs a program to connect")
+		case g.Starts && gitStarters.MatchString(name+" "+t): // the program that it starts is decided about separately
 		case gitProgramOptions.MatchString(name + " " + t):
 			g.add(i, true, "git "+name+" "+shorten(t)+" may run a program or write a file")
 		}

@@ -38,8 +38,21 @@ func startsReader(words []shell.Word) bool {
 
 var setOptions = regexp.MustCompile(`^([-+][eux]*o?|pipefail)$`)
 
-// printLines matches the sed scripts that only print lines by number.
-var printLines = regexp.MustCompile(`^((\d+|\$)(,(\d+|\$))?p)(;(\d+|\$)(,(\d+|\$))?p)*$`)
+// plainSed matches the scripts of sed that only print, remove and replace lines: they open no file and
+// run no command. Delimiters in brackets are read differently by GNU's and BSD's sed.
+var plainSed = func() *regexp.Regexp {
+	expression := func(end string) string {
+		return `(?:[^` + end + `\\\[\n]|\\[^\n]|\[\^?[^` + end + `\]\\\[\n]+\])*`
+	}
+	address := `(?:\d+|\$|/` + expression("/") + `/I?)`
+	command := `[pdlqQ=nNgGhHxPD]`
+	for _, end := range []string{"/", "|", "#", ",", ":", "@", "_", "!", "%", "~", "+"} {
+		quoted := regexp.QuoteMeta(end)
+		command += `|[sy]` + quoted + expression(end) + quoted + `(?:[^` + end + `\\\n]|\\[^\n])*` + quoted + `[gpIiM\d]*`
+	}
+	one := `(?:` + address + `(?:,\+?` + address + `)?)?!? *(?:` + command + `)`
+	return regexp.MustCompile(`^ *` + one + `(?: *[;\n] *` + one + `)* *;?$`)
+}()
 
 // sedRuns matches the scripts of sed that may run commands, by e or by s with that flag, or that may
 // name a file outside the workspace.
@@ -48,45 +61,55 @@ var sedRuns = regexp.MustCompile(`(^|[^a-zA-Z])e($|[^a-zA-Z])|[^\w\s]\w*e\w*\s*(
 // inPlace matches sed's option -i with a suffix for the previous file.
 var inPlace = regexp.MustCompile(`^-i[\w.~-]*$`)
 
-const sedScript = "A sed script may write files and run commands"
+// sedSwitches are sed's options without a value that change nothing but its output.
+var sedSwitches = regexp.MustCompile(`^(-[nErsuz]+|--(quiet|silent|regexp-extended|separate|null-data|unbuffered|posix|debug)|--)$`)
 
 func guardSed(g *guards) {
-	quiet, script := false, false
+	isScript, hasScript := false, false // of the next word; of an option before
 	for i := 1; i < len(g.Words); i++ {
-		switch t := g.Words[i].Text; {
-		case t == "-n" || t == "--quiet" || t == "--silent" || t == "-nE" || t == "-nr":
-			quiet = true
-		case t == "-E" || t == "-r" || t == "-s" || t == "-u" || t == "-z" || t == "--":
-		case isFlag(t):
+		t := g.Words[i].Text
+		switch {
+		case isScript || !isFlag(t) && !hasScript:
+			if !plainSed.MatchString(t) {
+				isOpaque := strings.Contains(t, "e") && !isScript || sedRuns.MatchString(t)
+				g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !sedRuns.MatchString(t), reason: "A sed script may write files and run commands"})
+			}
+			isScript, hasScript = false, true
+		case sedSwitches.MatchString(t), !isFlag(t):
+		case t == "-e" || t == "-ne" || t == "--expression":
+			isScript, hasScript = true, true
+		default:
 			g.list = append(g.list, guard{
-				at: i, opaque: strings.ContainsAny(t, "fe"), containable: t == "-e" || inPlace.MatchString(t),
+				at: i, opaque: strings.ContainsAny(t, "fe"), containable: inPlace.MatchString(t),
 				reason: "sed " + shorten(t) + " may change files or run commands",
 			})
-			script = script || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
-		case !script:
-			script = true
-			if !quiet || !printLines.MatchString(t) {
-				g.list = append(g.list, guard{at: i, opaque: strings.Contains(t, "e"), containable: !sedRuns.MatchString(t), reason: sedScript})
-			}
-		case i > 1 && g.Words[i-1].Text == "-e" && sedRuns.MatchString(t):
-			g.add(i, true, sedScript)
+			hasScript = hasScript || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
 		}
 	}
 }
 
-// awkCode matches texts of awk that may open files or run commands.
-var awkCode = regexp.MustCompile("[|>@`&]|system|getline")
+// awkCode matches texts of awk that may run commands, load code or open a file that is no operand.
+var awkCode = regexp.MustCompile("[@`]|system|getline|ARG|TAB")
+
+// isPlainAwk reports whether a program of awk opens no file and runs no command. Both need a print
+// before a > or |.
+func isPlainAwk(text string) bool {
+	_, rest, _ := strings.Cut(text, "print")
+	return !awkCode.MatchString(text) && !strings.ContainsAny(rest, ">|")
+}
 
 // awkRuns matches those that may run commands or load code.
 var awkRuns = regexp.MustCompile("(^|[^|])\\|([^|]|$)|[@`]|system|getline")
 
 func guardAwk(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
-		t := g.Words[i].Text
-		plain := strings.HasPrefix(t, "-F") || strings.HasPrefix(t, "-v") || !isFlag(t) && !awkCode.MatchString(t)
-		isOpaque := g.Words[i].Dynamic || !plain
-		isRunning := isOpaque && (g.Words[i].Dynamic || isFlag(t) || awkRuns.MatchString(t))
-		g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !isRunning, reason: "An awk program may write files and run commands"})
+		w := g.Words[i]
+		t := w.Text
+		isSetting := strings.HasPrefix(t, "-F") || strings.HasPrefix(t, "-v")
+		if w.Dynamic || !isSetting && (isFlag(t) || !isPlainAwk(t)) {
+			isRunning := w.Dynamic || isFlag(t) || awkRuns.MatchString(t)
+			g.list = append(g.list, guard{at: i, opaque: true, containable: !isRunning, reason: "An awk program may write files and run commands"})
+		}
 		if !isFlag(t) && !(i > 1 && isFlag(g.Words[i-1].Text) && len(g.Words[i-1].Text) == 2) {
 			return
 		}
@@ -193,7 +216,8 @@ func (g *guards) addOutside() {
 		}
 		for _, s := range possiblePaths(w) {
 			if leavesFolder(s.Text) && !g.resolver.isInside(s) {
-				g.add(i+1, false, g.Words[0].Text+" "+shorten(w.Text)+" is outside the workspace")
+				why := g.Words[0].Text + " " + shorten(w.Text) + " is outside the workspace"
+				g.list = append(g.list, guard{at: i + 1, containable: true, reason: why})
 				break
 			}
 		}

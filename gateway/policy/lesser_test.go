@@ -20,6 +20,7 @@ var lesserQuestions = []struct {
 	{regexp.MustCompile(`another repository`), "settings and hooks of all repositories in the workspace are read-only"},
 	{regexp.MustCompile(`may be an alias for any command`), "an alias runs with the same restrictions"},
 	{regexp.MustCompile(`^Sets `), "the variable is not known to change what programs do"},
+	{regexp.MustCompile(`is outside the workspace$`), "the file is in the machine's private /tmp"},
 	{regexp.MustCompile(`sed|awk`), "the script can write only in the workspace and runs no command"},
 	{regexp.MustCompile(`^xargs`), "the program that it starts only reads"},
 }

@@ -47,7 +47,7 @@ func TestNothingBroadIsOffered(t *testing.T) {
 		"sudo make", "git", "npm", "pip",
 		"go", "cargo", "make $X", "$X", "make > out", "make &", "FOO=1 make", "make \\\n test", "eval make", "nohup make", "timeout 5 make",
 		"find . -exec make ;",
-		"make `x`", "rm x", "make; rm x", "awk 1 x", "sed -i s/a/b/ x", "ssh host make", "/usr/bin/make", "make\r", "make (", "curl x | make",
+		"make `x`", "rm x", "make; rm x", "awk -f x", "sed -i s/a/b/ x", "ssh host make", "/usr/bin/make", "make\r", "make (", "curl x | make",
 		"f() { make; }",
 	} {
 		if got := offered(s, command); len(got) > 0 {

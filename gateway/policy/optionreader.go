@@ -88,6 +88,9 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		r.add(guard{at: r.at, unknown: true, goal: true, reason: "The rule does not include " + t.name + " " + shorten(w.Text)})
 	}
 	for _, s := range t.patterns {
+		if s.runs && plainSwitch.MatchString(w.Text) {
+			continue // make V=1
+		}
 		if s.pattern.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
 			r.report(shorten(w.Text), s.runs && !isPlainSetting(w.Text), true)
 			break
@@ -193,7 +196,7 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 	case o.runs:
 		r.add(guard{at: at, opaque: true, reason: r.table.name + " " + name + " may run code that is not in the command"})
 	case o.inside, o.fits != nil && (o.value == ':' || inWord):
-		isContainable := !o.inside && !o.ambiguous && !value.Dynamic
+		isContainable := !o.ambiguous && !value.Dynamic
 		r.add(guard{at: at, unknown: true, containable: isContainable, reason: r.table.name + " " + name + " " + shorten(value.Text) + " is not known to be harmless"})
 	case o.value == 0 && inWord && !switchValues[value.Text]:
 		r.add(guard{at: at, unknown: true, reason: r.table.name + " " + name + " is not known to be harmless with a value"})
@@ -236,7 +239,7 @@ func (r *optionReader) report(what string, runs, containable bool) {
 // V=1 or VERSION=1.2.3.
 func isPlainSetting(word string) bool {
 	name, value, isSetting := strings.Cut(word, "=")
-	return plainSwitch.MatchString(word) || isSetting && settingName.MatchString(name) && harmlessValue.MatchString(value) && !sensitiveVariable.MatchString(name)
+	return plainSwitch.MatchString(word) || isSetting && settingName.MatchString(name) && harmlessValue.MatchString(value) && (!sensitiveVariable.MatchString(name) || (name == "CC" || name == "CXX") && compilers[value])
 }
 
 var (

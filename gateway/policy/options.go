@@ -58,7 +58,7 @@ var valueClasses = map[string]string{
 	"number":  `\d+`,
 	"lines":   `[-.]?\d+(,\d+)*`, // of less, which reads more options after it
 	"off":     `no:\w+`,          // a plugin that is not loaded
-	"report":  `(term|term-missing|xml|html|json|lcov|annotate)?(:skip-covered)?`,
+	"report":  `(term|term-missing|xml|html|json|lcov|annotate)?(:[\w-][\w./-]*)?`,
 }
 
 const linkFlag = `(-[sw]|-X[ =]('[\w./][\w./-]*=[^']*'|"[\w./][\w./-]*=[^"]*"|[\w./][\w./-]*=[^\s'"]*))`

@@ -39,6 +39,10 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 			if (c.policy == "wide" || c.policy == "paths") && (i+k)%4 != 0 {
 				continue // many commands share the suffixes
 			}
+			isText := slices.Contains([]string{" $evil", "${evil}"}, suffix)
+			if isText && slices.ContainsFunc(shell.Analyze(c.command, shell.Bash).Commands, func(c shell.Command) bool { return printers[c.Name()] || c.Name() == "printf" }) {
+				continue
+			}
 			call := corpusCall(c.shell, c.command+suffix)
 			if got := sets[c.policy].Decide(call); got.Verdict == Allow {
 				t.Errorf("%s, %s: %q stays allowed: %+v", c.policy, c.shell, call.Command, got.Parts)
@@ -97,8 +101,8 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 			t.Errorf("%q is allowed although it %s", text, facts.Findings[0].Reason)
 		}
 		for _, cmd := range facts.Commands {
-			for _, w := range cmd.Words {
-				if w.Dynamic || w.Ambiguous {
+			for i, w := range cmd.Words {
+				if (w.Dynamic || w.Ambiguous) && !cmd.Guess && !(isHarmlessText(w) && printsWord(cmd, i)) {
 					t.Errorf("%q is allowed although %q is not known", text, w.Text)
 				}
 			}

@@ -142,6 +142,8 @@ type Call struct {
 	Blocked   []protocol.FolderAccess
 	// Changes are protected files that the call has to change, as the caller or the machine says.
 	Changes []string
+	// PatchesRead means that Changes has the protected files in all patches that the command applies.
+	PatchesRead bool
 	// Keep is the question whether to keep what a command changed unasked in Paths; only its own answer
 	// allows it.
 	Keep string

@@ -151,8 +151,11 @@ type CallPreview struct {
 	Folders []FolderAccess `json:"folders,omitempty"`
 	// Changes are start-up files that a call certainly changes, such as a tracked file that another
 	// branch replaces, or a program in an environment of Python (extension).
-	Changes []string      `json:"changes,omitempty"`
-	Input   *CommandInput `json:"input,omitempty"`   // of a call that types into a running command (extension)
+	Changes []string `json:"changes,omitempty"`
+	// PatchesRead reports that a command applies patches, and that the machine has read all of them:
+	// Changes has their start-up files (extension).
+	PatchesRead bool          `json:"patchesRead,omitempty"`
+	Input       *CommandInput `json:"input,omitempty"`   // of a call that types into a running command (extension)
 	Problem string        `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
 	Fault   *Fault        `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
 }

@@ -40,6 +40,7 @@ func previewBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, in bashIn,
 		for _, path := range jobs.launcher.startupChanges(ctx, in.Command, plan.dir) {
 			preview.Changes = append(preview.Changes, workspace.Spell(path))
 		}
+		preview.PatchesRead = patchesAreRead(in.Command, plan.dir)
 	}
 	return preview
 }

@@ -135,7 +135,7 @@ func patchedStartup(facts bourne.Facts, index int, at, dir string, args []string
 // files that it names.
 func patchInput(facts bourne.Facts, index int, dir string) (texts []string) {
 	c := facts.Commands[index]
-	if c.Stdin != nil {
+	if c.Stdin != nil && c.Stdin.Value() != "" {
 		texts = append(texts, c.Stdin.Value())
 	}
 	for _, r := range facts.Redirects {
@@ -151,6 +151,54 @@ func patchInput(facts bourne.Facts, index int, dir string) (texts []string) {
 	}
 	return texts
 }
+
+// patchesAreRead reports whether a command line applies patches, and all of them are texts or files
+// that can be read now as a whole.
+func patchesAreRead(command, dir string) (areRead bool) {
+	facts := bourne.Analyze(command, bourne.Bash)
+	for i, c := range facts.Commands {
+		at, words := follow(c.Folder, dir).real, paths(c.Words)
+		if c.Guess || !slices.Contains([]string{"git", "patch"}, words[0]) {
+			continue
+		}
+		args := words[1:]
+		if words[0] == "git" {
+			at, args = gitFolder(at, words[0], args)
+		}
+		if words[0] == "git" && (len(args) == 0 || args[0] != "apply" && args[0] != "am") {
+			continue
+		}
+		texts := patchTexts(facts, i, at, dir, args)
+		if c.Parent >= 0 || at == "" || slices.Contains(words, "") || len(texts) == 0 || slices.ContainsFunc(texts, isPartOfPatch) {
+			return false
+		}
+		areRead = true
+	}
+	return areRead
+}
+
+// patchTexts returns the patches that the command with an index applies, empty where they cannot be
+// read. The parameters are those of patchedStartup, but patch itself is not among args.
+func patchTexts(facts bourne.Facts, index int, at, dir string, args []string) (texts []string) {
+	isFile := func(a string) bool { return a != "" && a[0] != '-' }
+	p := newPatchReader(facts.Commands[index].Name(), args, at)
+	switch {
+	case p == nil: // git with the names of patches
+		for _, a := range args[1:] {
+			if isFile(a) {
+				texts = append(texts, readPatch(resolveWord(a, at)))
+			}
+		}
+		return texts
+	case p.file != "" && p.file != "-":
+		return []string{readPatch(resolveWord(p.file, at))}
+	case facts.Commands[index].Name() == "patch" && len(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return !isFile(a) })) > 1:
+		return nil // patch ORIGINAL PATCH
+	}
+	return patchInput(facts, index, dir)
+}
+
+func isPartOfPatch(text string) bool { return text == "" || len(text) >= maxCompared }
 
 // readPatch returns the beginning of a regular file; empty for another one.
 func readPatch(path string) string {

@@ -70,6 +70,20 @@ func TestReplacedStartupFilesAreKnownBefore(t *testing.T) {
 	}
 }
 
+func TestPatchIsReadBeforeTheQuestion(t *testing.T) {
+	b := newRepository(t)
+	for command, want := range map[string]bool{
+		"git apply topic.patch": true, "git am -3 topic.mbox": true, "git apply <topic.patch": true, "cat topic.patch | git apply -p1": true, "patch -p1 -i topic.patch": true,
+		"patch -p1 <topic.patch && git -C packages apply ../topic.patch": true, "git apply <<'E'\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+x\nE": true,
+		"curl x | git apply": false, "git apply missing.patch": false, "git apply topic.patch missing.patch": false, "patch file topic.patch": false, "git apply $P": false,
+		"git diff topic | git apply": false, "git am --abort": false, "git apply topic.patch; curl x | patch": false, "git status": false, "cat topic.patch": false,
+	} {
+		if got := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}).PatchesRead; got != want {
+			t.Errorf("%s: got %v, want %v", command, got, want)
+		}
+	}
+}
+
 // TestLookUpRunsNoProgram: the settings of a repository that a command made are not the person's.
 func TestLookUpRunsNoProgram(t *testing.T) {
 	b := newRepository(t)
