@@ -67,9 +67,11 @@ func (h *header) show() {
 		thinking = strings.ToLower(wording.Thinking(level))
 	}
 	h.thinking.SetText("Thinking: " + thinking)
-	h.mode.Warn = chats.ModeOf(s.Session, h.chat.now).Mode == protocol.ModeTrust
+	if warn := chats.ModeOf(s.Session, h.chat.now).Mode == protocol.ModeTrust; warn != h.mode.Warn {
+		h.mode.Warn = warn
+		h.mode.Refresh()
+	}
 	h.mode.SetText(h.modeName())
-	h.mode.Refresh()
 }
 
 // minTitleWidth is the width that is left for the title, at the normal text size.

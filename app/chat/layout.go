@@ -7,6 +7,27 @@ import (
 	"fairlead/app/widgets"
 )
 
+// parts are the sizes of what is around the transcript, or replaces it, as the layout needs them.
+type parts struct {
+	header, composer, finder, problem fyne.Size
+	empty, loading                    bool
+}
+
+// parts returns the present sizes. A part that is hidden has none.
+func (p *Pane) parts() parts {
+	p.header.fit(p.Size().Width)
+	need := func(o fyne.CanvasObject) fyne.Size {
+		if !o.Visible() {
+			return fyne.Size{}
+		}
+		return o.MinSize()
+	}
+	return parts{
+		header: need(p.header.box), composer: need(p.composer.box), finder: need(p.finder.box), problem: need(p.problemBox),
+		empty: p.empty.Visible(), loading: p.loadingText.Visible(),
+	}
+}
+
 // columnWidth is the maximum width of the transcript's rows, of text and cards alike: about 95
 // letters of text, and 80 of code.
 const columnWidth = 640
@@ -15,6 +36,7 @@ const columnWidth = 640
 func (p *Pane) relayout() {
 	if s := p.Size(); s.Width > 0 {
 		paneLayout{p}.Layout(nil, s)
+		p.laidOut = p.parts()
 	}
 }
 

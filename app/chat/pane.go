@@ -38,6 +38,7 @@ type Pane struct {
 	composerBackground *widgets.Background
 	headerLine         fyne.CanvasObject
 	reserved           float32 // height between the transcript and the composer, see [Pane.Reserve]
+	laidOut            parts   // sizes of the latest layout
 	problemBox         *widgets.ErrorBox
 	loadingText        *widgets.Text
 	loadingSince       time.Time // start of loading
@@ -170,7 +171,9 @@ func (p *Pane) show() {
 	if trouble {
 		p.problemBox.Set(widgets.Problem{Title: sentence(s.Problem), Button: "Try again"})
 	}
-	p.relayout()
+	if p.parts() != p.laidOut { // each layout causes a frame
+		p.relayout()
+	}
 }
 
 // Stop stops the run in progress; it reports whether there was one.

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -247,5 +248,28 @@ func TestTroubleHasRoomForItsButton(t *testing.T) {
 	test.Tap(d.button("Try again"))
 	if !reloaded {
 		t.Error("Try again did nothing")
+	}
+}
+
+func TestUnchangedChatAsksForNoFrame(t *testing.T) {
+	d := newDesk(t, 800, 600)
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	for i := range 30 {
+		s.Messages = append(s.Messages, user(fmt.Sprint("u", i), "And this?"), assistant(fmt.Sprint("a", i), protocol.RunID(fmt.Sprint("r", i)), protocol.Text("That, too.")))
+	}
+	s.Runs = []protocol.RunInfo{{RunID: "now", State: protocol.RunStreaming, Step: 1, Text: strings.Repeat("a word and another ", 200)}}
+	d.Update(s)
+	redraws := widgettest.CountRedraws(t)
+	d.Update(s)
+	for i := range 10 {
+		d.Tick(noon.Add(time.Duration(i) * time.Second))
+	}
+	if *redraws != 0 {
+		t.Errorf("redraws of a chat in which nothing changed: got %d, want 0", *redraws)
+	}
+	s.Runs[0].Text += "and one more"
+	d.Update(s)
+	if *redraws == 0 {
+		t.Error("redraws for another word: got none")
 	}
 }

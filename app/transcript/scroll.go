@@ -13,7 +13,7 @@ import (
 // ScrollToEnd scrolls to the end and follows it.
 func (t *View) ScrollToEnd() {
 	t.rows.follow = true
-	t.place()
+	t.redraw()
 }
 
 // Top returns the item at the top of the view, and its height above the view; or an empty key.
@@ -59,7 +59,7 @@ func (t *View) VisibleRows() []Row {
 func (t *View) Highlight(key string) {
 	if t.highlight.key != key {
 		t.highlight.key = key
-		t.place()
+		t.redraw()
 	}
 }
 
@@ -81,7 +81,7 @@ func (h *highlight) place(rows *viewport) {
 // moveTo scrolls to a row, with a part of it above the view.
 func (t *View) moveTo(row int, into float32) {
 	t.rows.follow, t.rows.anchor, t.rows.topOffset = false, row, into
-	t.place()
+	t.redraw()
 	if t.rows.endInView() { // the reader has scrolled to the end
 		t.rows.follow = true
 	}
@@ -101,6 +101,14 @@ func (t *View) scrollBy(dy float32) {
 	}
 }
 
+// redraw places the rows and requests a frame.
+func (t *View) redraw() {
+	t.rows.changed = true
+	t.place()
+}
+
+// place places the rows. It requests a frame only if that changes what is in view: the toolkit would
+// draw the whole window again.
 func (t *View) place() {
 	size := t.Size()
 	if size.Width <= 0 || size.Height <= 0 || t.placing {
@@ -118,7 +126,10 @@ func (t *View) place() {
 	t.bar.Resize(fyne.NewSize(widgets.ScrollBarWidth, size.Height))
 	t.ring.Resize(size)
 	t.toEnd.show(t.rows, size)
-	canvas.Refresh(t.bar) // requests a frame without redrawing anything (like Fyne's scroller)
+	if t.rows.changed {
+		t.rows.changed = false
+		canvas.Refresh(t.bar) // requests a frame without redrawing anything (like Fyne's scroller)
+	}
 }
 
 // focusArea is the widget in which rows are, and which can have the focus instead of them.

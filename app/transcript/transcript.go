@@ -96,7 +96,7 @@ func (t *View) SetItems(items []Item) {
 func (t *View) HeightChanged() {
 	follow := t.rows.follow
 	t.rows.follow = false
-	t.place()
+	t.redraw()
 	if follow && t.rows.endInView() {
 		t.rows.follow = true
 	}
@@ -157,7 +157,7 @@ func (r *viewRenderer) Refresh() {
 		r.t.rows.topOffset = share * widgets.Fit(a.row, a.row.Size().Width)
 	}
 	r.t.toEnd.button.Refresh()
-	r.t.place()
+	r.t.redraw()
 }
 
 func (r *viewRenderer) Objects() []fyne.CanvasObject {

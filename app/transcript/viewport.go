@@ -22,6 +22,7 @@ type viewport struct {
 	height       float32           // of the view
 	above, total float32           // the height of what is above the view, and of all rows
 	follow       bool              // the end stays in view
+	changed      bool              // rows in view changed, moved or left since the latest frame
 	leave        func(*visibleRow) // called for a row that leaves the view
 }
 
@@ -107,12 +108,16 @@ func (p *placement) row(i int) *visibleRow {
 	switch {
 	case r == nil || r.item.Kind != it.Kind:
 		r = p.in.pool.bind(it)
+		p.in.changed = true
 	case r.item.Data != it.Data:
 		r.row.Bind(it)
+		p.in.changed = true
 	}
 	p.rows[it.Key] = r
 	r.item, r.index = it, i
-	r.h = widgets.Fit(r.row, p.width)
+	h := widgets.Fit(r.row, p.width)
+	p.in.changed = p.in.changed || h != r.h
+	r.h = h
 	p.in.knownHeights[it.Key] = r.h
 	p.in.heights[i] = r.h
 	return r
@@ -169,12 +174,14 @@ func (p *placement) placeRows(height, x float32) {
 			r.y = y
 			if at := fyne.NewPos(x, y); r.row.Position() != at {
 				r.row.Move(at)
+				p.in.changed = true
 			}
 			p.in.order = append(p.in.order, r)
 			onScreen[r.item.Key] = r
 			y += r.h
 		}
 	}
+	p.in.changed = p.in.changed || len(p.in.order) != len(before)
 	for _, r := range before {
 		if p.rows[r.item.Key] != r {
 			p.in.leave(r)

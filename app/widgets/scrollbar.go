@@ -62,8 +62,11 @@ func (b *ScrollBar) layOut() {
 		b.dragFactor = (b.full - b.shown) / (length - thumb)
 	}
 	thick := Choose(b.hovered, 6, float32(4))
-	b.rect.FillColor = style.Color("scrollBar")
-	b.rect.CornerRadius = thick / 2
+	look := canvas.Rectangle{FillColor: style.Color("scrollBar"), CornerRadius: thick / 2}
+	if b.rect.FillColor != look.FillColor || b.rect.CornerRadius != look.CornerRadius {
+		b.rect.FillColor, b.rect.CornerRadius = look.FillColor, look.CornerRadius
+		b.rect.Refresh()
+	}
 	if b.vertical {
 		b.rect.Move(fyne.NewPos(ScrollBarWidth-thick-1, at))
 		b.rect.Resize(fyne.NewSize(thick, thumb))
@@ -71,7 +74,6 @@ func (b *ScrollBar) layOut() {
 		b.rect.Move(fyne.NewPos(at, ScrollBarWidth-thick-1))
 		b.rect.Resize(fyne.NewSize(thumb, thick))
 	}
-	b.rect.Refresh()
 }
 
 func (b *ScrollBar) Dragged(e *fyne.DragEvent) {
