@@ -27,6 +27,7 @@ import (
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
 	"fairlead/gateway/journal"
+	"fairlead/gateway/llm/local"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/network"
 	"fairlead/gateway/nodes"
@@ -83,6 +84,7 @@ type Gateway struct {
 	rules     *approval.Rules
 	tools     *tool.Registry
 	models    *registry.Registry
+	local     *local.Models
 	usage     *usage.Meter
 	sessions  *session.Sessions
 	schedules *cron.Scheduler

@@ -20,6 +20,7 @@ import (
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
 	"fairlead/gateway/journal"
+	"fairlead/gateway/llm/local"
 	"fairlead/gateway/llm/registry"
 	"fairlead/gateway/native"
 	"fairlead/gateway/network"
@@ -229,7 +230,9 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 
 // openChats opens the chats and what starts runs in them.
 func (g *Gateway) openChats(ctx context.Context) error {
-	g.models = registry.New(g.config, filepath.Join(g.home, "models.json"))
+	g.local = local.New(local.Options{Folder: filepath.Join(g.home, "models"), Settings: g.config, Bus: g.bus})
+	g.config.OnChange(func(string) { g.local.Reload() })
+	g.models = registry.New(g.config, g.local.Address, filepath.Join(g.home, "models.json"))
 	g.usage = usage.New(g.store.Usage, g.config.Get)
 	g.sessions = session.New(session.Options{
 		Stores: session.Stores{
@@ -292,7 +295,7 @@ func (g *Gateway) openSurface() {
 		Questions: rpc.Questions{Queue: g.questions, Display: g.questions.Display},
 		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit(), Usage: g.usage.Report},
 		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands},
-		Rules:     g.rules, Config: g.config, Models: g.models, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
+		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
 		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers,
 	})
 }

@@ -185,10 +185,10 @@ var otherMethods = func() map[string]string {
 		"only reads": `connect tools.list logs.get config.get session.get session.stats session.history session.preview sessions.list cron.status cron.list
 			cron.runs heartbeat.status channels.list channel.status pair.list skills.status skills.update transfer.list transfer.get workspace.list
 			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get question.list question.get question.watch nodes.list device.list
-			status.get models.providers models.list models.test models.detect sessions.search session.archives session.archive.read journal.list
+			status.get models.providers models.list models.test models.detect models.local sessions.search session.archives session.archive.read journal.list
 			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
 			servers.find servers.logs servers.items servers.read`,
-		"stores nothing: what it changes ends with the gateway": `device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
+		"stores nothing: what it changes ends with the gateway": `models.pull models.pullStop device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			files.unwatch files.changed tool.progress logs.result channel.delivered`,
 		"takes the path of files.make": "files.move files.trash files.restore files.revert files.write",
 	} {

@@ -47,6 +47,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
+	wg.Go(func() { crash.Forever(ctx, func() { g.local.Run(ctx) }) })
 	wg.Go(func() { g.mcp.Run(ctx) })
 	var servers crash.Group
 	servers.Go(func() { g.servers.Run(ctx, g.calls) })

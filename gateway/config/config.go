@@ -42,6 +42,7 @@ type Config struct {
 	Channels      map[string]Channel `json:"channels"`
 	Skills        Skills             `json:"skills"`
 	Transcription Transcription      `json:"transcription"`
+	LocalModels   LocalModels        `json:"localModels"`
 }
 
 // ModelConfig is the default model of a session.
@@ -58,6 +59,15 @@ type ProviderConfig struct {
 	// Wire is "chat" or "responses" for OpenAI-compatible servers; empty means that the address
 	// decides.
 	Wire string `json:"wire,omitempty" oneof:",chat,responses"`
+}
+
+// LocalModels are the models that this computer runs.
+type LocalModels struct {
+	// Serve is the model that llama-server runs while the gateway does: one of the list, or the full
+	// path of a GGUF file. Empty means none.
+	Serve         string `json:"serve"`
+	ContextTokens int    `json:"contextTokens" min:"2048" max:"1048576"`
+	Mirror        string `json:"mirror" url:"true"`
 }
 
 // Timeouts are in milliseconds.
@@ -215,6 +225,7 @@ func Default() Config {
 		Channels:      map[string]Channel{},
 		Skills:        Skills{Entries: map[string]Skill{}},
 		Transcription: Transcription{Provider: "workers-ai"},
+		LocalModels:   LocalModels{ContextTokens: 16_384, Mirror: "https://huggingface.co"},
 	}
 }
 

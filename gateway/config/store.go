@@ -214,3 +214,10 @@ func (s *Store) Provider(id string) (key, baseURL, wire string) {
 	p := s.Get().Providers[id]
 	return key, p.BaseURL, p.Wire
 }
+
+// LocalModels returns the model that llama-server runs, its context in tokens, and the address from
+// which files of models are downloaded.
+func (s *Store) LocalModels() (serve string, contextTokens int, mirror string) {
+	c := s.Get().LocalModels
+	return c.Serve, c.ContextTokens, c.Mirror
+}

@@ -66,6 +66,8 @@ const (
 	ChangeSchedules       = "schedules"       // a job, one of its runs or a heartbeat changed: call cron.list, cron.runs and heartbeat.status
 	ChangeApps            = "apps"            // a connected app or one of its commands changed: call apps.list
 	ChangeServers         = "servers"         // an MCP server or its tools changed: call servers.list
+	ChangePull            = "pull"            // Pull, the download of a model, is new or changed
+	ChangeLocalModels     = "localModels"     // llama-server started or ended: call models.local
 	ChangeNotice          = "notice"          // Notice for the person
 	ChangeResync          = "resync"          // changes were lost: subscribe again
 	ChangeChat            = "chat"            // Chat is sent as a chat event, never in the feed
@@ -74,12 +76,12 @@ const (
 // Change is the payload of the feed event (extension). Kind determines which field is set. A change
 // can be applied twice: every field is a complete new value, except Delta, which has its offset.
 type Change struct {
-	// Kind names the change. session, message, run, delta, call, question, node, transfer, status
+	// Kind names the change. session, message, run, delta, call, question, node, transfer, pull, status
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
 	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps and servers: load them again. resync:
-	// subscribe again.
+	// channels (with path), schedules, apps, servers and localModels: load them again.
+	// resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`
@@ -90,6 +92,7 @@ type Change struct {
 	Question   *Question     `json:"question,omitempty"`
 	Node       *NodeInfo     `json:"node,omitempty"`
 	Transfer   *Transfer     `json:"transfer,omitempty"`
+	Pull       *ModelPull    `json:"pull,omitempty"`
 	Status     *Status       `json:"status,omitempty"`
 	Path       string        `json:"path,omitempty"`
 	Notice     *Notice       `json:"notice,omitempty"`
@@ -99,7 +102,8 @@ type Change struct {
 // MayDrop reports whether the gateway may skip the change for a slow receiver: only progress that a
 // later change repeats or completes.
 func (c Change) MayDrop() bool {
-	return c.Kind == ChangeDelta || c.transferProgress() || c.Kind == ChangeCall && c.Call != nil && c.Call.State == CallRunning && c.Call.Tail != "" ||
+	return c.Kind == ChangeDelta || c.transferProgress() || c.Kind == ChangePull && c.Pull != nil && c.Pull.State == PullRunning ||
+		c.Kind == ChangeCall && c.Call != nil && c.Call.State == CallRunning && c.Call.Tail != "" ||
 		c.Kind == ChangeChat && c.Chat != nil && c.Chat.State == ChatDelta
 }
 

@@ -102,6 +102,9 @@ var (
 	ModelsList     = Method[ModelsListParams, ModelsListResult]{"models.list", ScopeRead, clients, extension}
 	ModelsTest     = Method[ModelsTestParams, ModelsTestResult]{"models.test", ScopeAdmin, clients, extension}
 	ModelsDetect   = Method[Empty, ModelsDetectResult]{"models.detect", ScopeRead, clients, extension}
+	ModelsLocal    = Method[Empty, LocalModelsResult]{"models.local", ScopeRead, clients, extension}
+	ModelsPull     = Method[ModelPullParams, OK]{"models.pull", ScopeAdmin, clients, extension}
+	ModelsPullStop = Method[ModelPullParams, OK]{"models.pullStop", ScopeAdmin, clients, extension}
 	JournalList    = Method[JournalListParams, JournalListResult]{"journal.list", ScopeRead, clients, extension}
 	RulesList      = Method[Empty, RulesResult]{"rules.list", ScopeRead, clients, extension}
 	ReportDelivery = Method[ChannelDeliveredParams, Ack]{"channel.delivered", ScopeChannel, channels, extension}
@@ -165,7 +168,8 @@ var Methods = []MethodInfo{
 	MethodInfo(NodesUpdate), MethodInfo(DeviceList), MethodInfo(DeviceInviteTo), MethodInfo(DeviceUninvite),
 	MethodInfo(DeviceUpdate), MethodInfo(DeviceRotate), MethodInfo(DeviceRevoke), MethodInfo(DeviceForget),
 	MethodInfo(DeviceLeave), MethodInfo(StatusGet), MethodInfo(ModelProviders), MethodInfo(ModelsList), MethodInfo(ModelsTest),
-	MethodInfo(ModelsDetect), MethodInfo(SessionsSearch), MethodInfo(SessionArchives), MethodInfo(SessionArchiveRead),
+	MethodInfo(ModelsDetect), MethodInfo(ModelsLocal), MethodInfo(ModelsPull), MethodInfo(ModelsPullStop),
+	MethodInfo(SessionsSearch), MethodInfo(SessionArchives), MethodInfo(SessionArchiveRead),
 	MethodInfo(SessionUncompact), MethodInfo(JournalList), MethodInfo(RulesList), MethodInfo(RulePut), MethodInfo(RuleDelete),
 	MethodInfo(RuleRestore), MethodInfo(RuleTry), MethodInfo(RulesSave), MethodInfo(RulesImport), MethodInfo(AuditList),
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),

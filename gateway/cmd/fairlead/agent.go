@@ -41,6 +41,7 @@ func modelsCommand(o *options) *cobra.Command {
 	cmd.Long = `Lists a provider's models with name, context window in tokens and price in US dollars per million tokens, where known. * marks
 the model in use. PROVIDER is one of ` + strings.Join(protocol.ProviderIDs, ", ") + `;
 without it, the provider in use.`
+	cmd.AddCommand(localModelsCommand(o), pullCommand(o))
 	cmd.Example = "  fairlead models anthropic\n  fairlead config set model '{\"provider\":\"ollama\",\"id\":\"qwen3\"}'"
 	return cmd
 }

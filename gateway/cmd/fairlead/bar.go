@@ -20,17 +20,13 @@ type bar struct {
 const barCells = 24
 
 func (b *bar) show(t protocol.Transfer) {
-	if b.plain {
-		return
-	}
 	line := t.State
 	if t.Bytes > 0 || t.Files > 0 {
 		part := 1.0
 		if t.Bytes > 0 {
 			part = float64(t.BytesDone) / float64(t.Bytes)
 		}
-		full := int(min(max(part, 0), 1) * barCells)
-		line = fmt.Sprintf("%s%s %3.0f%%  %s of %s", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100, format.Size(t.BytesDone), format.Size(t.Bytes))
+		line = cells(part) + fmt.Sprintf("  %s of %s", format.Size(t.BytesDone), format.Size(t.Bytes))
 		if t.Files > 1 {
 			line += fmt.Sprintf("  %d/%d files", t.FilesDone, t.Files)
 		}
@@ -51,6 +47,28 @@ func (b *bar) show(t protocol.Transfer) {
 	}
 	if t.State == protocol.TransferWaiting && t.Error != "" {
 		line += ": " + flat(t.Error)
+	}
+	b.print(line)
+}
+
+// cells draws a part of 1 as a bar with its percentage.
+func cells(part float64) string {
+	full := int(min(max(part, 0), 1) * barCells)
+	return fmt.Sprintf("%s%s %3.0f%%", strings.Repeat("█", full), strings.Repeat("░", barCells-full), part*100)
+}
+
+// sizeText says how much of a size is done; total is 0 as long as it is unknown.
+func sizeText(done, total int64) string {
+	if total == 0 {
+		return "starting"
+	}
+	return cells(float64(done)/float64(total)) + fmt.Sprintf("  %s of %s", format.Size(done), format.Size(total))
+}
+
+// print replaces the line, unless the output is plain.
+func (b *bar) print(line string) {
+	if b.plain {
+		return
 	}
 	fmt.Fprintf(unfilteredOutput(b.out), "\r%s\x1b[K", line)
 	b.drawn = true

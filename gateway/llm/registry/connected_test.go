@@ -16,7 +16,7 @@ func TestAServerWithoutModelsIsNoSuccess(t *testing.T) {
 	} {
 		t.Run(body, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(body)) }))
-			r := New(settings{urls: map[string]string{"compatible": s.URL}})
+			r := New(settings{urls: map[string]string{"compatible": s.URL}}, nil)
 			got := r.Test(t.Context(), "compatible", "")
 			s.Close()
 			if got.OK != want.OK || got.Message != want.Message {

@@ -40,14 +40,19 @@ type Settings interface {
 // Registry is safe for concurrent use.
 type Registry struct {
 	settings Settings
+	own      Own
 	user     map[string]json.RawMessage // by model
 	lists    sync.Map                   // of list, by key
 }
 
-// New returns a registry. In files, which need not exist, the person may correct the descriptions
+// Own returns the key and the address of a provider's server that the gateway runs itself, for a
+// provider without an address in the settings; "" without one.
+type Own func(provider string) (key, baseURL string)
+
+// New returns a registry; own may be nil. In files, which need not exist, the person may correct the descriptions
 // of models; they have the format of models.json, and a later one takes precedence.
-func New(s Settings, files ...string) *Registry {
-	return &Registry{settings: s, user: userModels(files)}
+func New(s Settings, own Own, files ...string) *Registry {
+	return &Registry{settings: s, own: own, user: userModels(files)}
 }
 
 // Operator is the provider ID of the built-in operator.
@@ -115,6 +120,11 @@ var httpClient = &http.Client{Transport: func() http.RoundTripper {
 
 func (r *Registry) options(p provider, model string) (llm.Options, error) {
 	key, baseURL, wire := r.settings.Provider(p.ID)
+	if baseURL == "" && r.own != nil {
+		if ownKey, address := r.own(p.ID); address != "" {
+			key, baseURL = ownKey, address
+		}
+	}
 	o := llm.Options{BaseURL: cmp.Or(baseURL, p.BaseURL), Key: key, Model: model, Wire: wire, HTTP: httpClient}
 	if o.BaseURL == "" {
 		return o, protocol.ErrBadRequest.With("Enter the server's address, such as http://127.0.0.1:8000/v1.")

@@ -65,7 +65,7 @@ func TestAServerIsSpokenToAsThePersonSaysItSpeaks(t *testing.T) {
 	for wire, want := range map[string]string{"": "/v1/chat/completions", "chat": "/v1/chat/completions", "responses": "/v1/responses"} {
 		for _, id := range []string{"compatible", "openai", "lmstudio"} {
 			asked = nil
-			r := New(settings{keys: map[string]string{"openai": "k"}, urls: map[string]string{id: srv.URL}, wires: map[string]string{id: wire}})
+			r := New(settings{keys: map[string]string{"openai": "k"}, urls: map[string]string{id: srv.URL}, wires: map[string]string{id: wire}}, nil)
 			if res := r.Test(t.Context(), id, "m"); res.OK || !slices.Equal(asked, []string{want}) {
 				t.Errorf("%s with %q: %+v, asked %q", id, wire, res, asked)
 			}
@@ -82,7 +82,7 @@ func TestNoErrorRepeatsTheKey(t *testing.T) {
 	defer srv.Close()
 	for _, id := range []string{"anthropic", "openai", "google", "compatible"} {
 		t.Run(id, func(t *testing.T) {
-			r := New(settings{keys: map[string]string{id: secret}, urls: map[string]string{id: srv.URL}})
+			r := New(settings{keys: map[string]string{id: secret}, urls: map[string]string{id: srv.URL}}, nil)
 			for _, model := range []string{"", "m"} {
 				if res := r.Test(t.Context(), id, model); res.OK || strings.Contains(res.Message, secret) || !strings.Contains(res.Message, "Incorrect key provided: ***") {
 					t.Errorf(`%s %s: got %+v; want !res.OK && !strings.Contains(res.Message, secret) && strings.Contains(res.Message, "Incorrect key provided: ***")`, id, model, res)
@@ -100,7 +100,7 @@ func TestNoRequestGoesToAServerThatThePersonDidNotName(t *testing.T) {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+r.URL.Path, status) }))
 		for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
 			t.Run(id, func(t *testing.T) {
-				r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
+				r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}}, nil)
 				for _, model := range []string{"", "m"} {
 					if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "redirects requests to "+other.URL) || strayed.Load() > 0 {
 						t.Errorf("%d, %s %q: %+v, %d requests went elsewhere", status, id, model, res, strayed.Load())
@@ -122,7 +122,7 @@ func TestARequestGoesOnWithinItsServer(t *testing.T) {
 		io.WriteString(w, "data: {\"choices\":[{\"delta\":{\"content\":\"ready\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 	}))
 	defer srv.Close()
-	r := New(settings{urls: map[string]string{"compatible": srv.URL + "/old/v1"}})
+	r := New(settings{urls: map[string]string{"compatible": srv.URL + "/old/v1"}}, nil)
 	if res := r.Test(t.Context(), "compatible", "m"); !res.OK {
 		t.Errorf("got %v, want res.OK", res)
 	}
@@ -138,7 +138,7 @@ func TestAWebPageInThePlaceOfAModelIsSaidAtOnce(t *testing.T) {
 	defer srv.Close()
 	for _, id := range []string{"anthropic", "google", "compatible", "ollama"} {
 		t.Run(id, func(t *testing.T) {
-			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}})
+			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}}, nil)
 			asked.Store(0)
 			if res := r.Test(t.Context(), id, ""); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() != 1 {
 				t.Errorf("%s: %+v, asked %d times", id, res, asked.Load())
@@ -155,7 +155,7 @@ func TestProvidersSayWhatIsSet(t *testing.T) {
 	t.Setenv("GEMINI_API_KEY", "")
 	t.Setenv("GOOGLE_API_KEY", "x")
 	t.Setenv("OPENAI_API_KEY", "")
-	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"compatible": "http://box:8000/v1"}})
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"compatible": "http://box:8000/v1"}}, nil)
 	by := map[string]protocol.Provider{}
 	for _, p := range r.Providers() {
 		by[p.ID] = p
@@ -177,7 +177,7 @@ func TestProvidersSayWhatIsSet(t *testing.T) {
 
 func TestOpenSaysWhatIsMissing(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "in the environment only")
-	r := New(settings{})
+	r := New(settings{}, nil)
 	for ref, want := range map[protocol.ModelRef]error{
 		{Provider: "anthropic", ID: "claude-opus-4-6"}: protocol.ErrModelAuth,
 		{Provider: "anthropic"}:                        protocol.ErrBadRequest,
@@ -201,7 +201,7 @@ func TestModelListsHaveAnOrderOfPrecedence(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`[{"id":"mine","name":"My model","contextWindow":4096,"priceIn":0,"priceOut":0},{"id":"claude-opus-4-6","maxOutput":5000},{"name":"no id"}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url}}, file, filepath.Join(t.TempDir(), "absent.json"))
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url}}, nil, file, filepath.Join(t.TempDir(), "absent.json"))
 	_, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "claude-opus-4-6"})
 	if err != nil || info.ContextWindow != 1e6 || info.MaxOutput != 5000 || info.Name != "Opus" || info.PriceIn == nil || *info.PriceIn != 5 || *info.PriceRead != 0.5 {
 		t.Errorf("%+v %v", info, err)
@@ -223,7 +223,7 @@ func TestOpenWorksWhenTheListCannotBeHad(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	url := srv.URL
 	srv.Close()
-	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "llamacpp": url}})
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "llamacpp": url}}, nil)
 	_, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "claude-haiku-4-5"})
 	if err != nil || info.ContextWindow != 200_000 || info.PriceIn == nil {
 		t.Errorf("got %+v %v; want err == nil && info.ContextWindow == 200_000 && info.PriceIn != nil", info, err)
@@ -236,8 +236,8 @@ func TestOpenWorksWhenTheListCannotBeHad(t *testing.T) {
 
 func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
 	url, _ := server(t)
-	good := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "compatible": url}})
-	bad := New(settings{keys: map[string]string{"anthropic": "wrong"}, urls: map[string]string{"anthropic": url, "compatible": "http://127.0.0.1:1"}})
+	good := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "compatible": url}}, nil)
+	bad := New(settings{keys: map[string]string{"anthropic": "wrong"}, urls: map[string]string{"anthropic": url, "compatible": "http://127.0.0.1:1"}}, nil)
 	for _, tc := range []struct {
 		r               *Registry
 		provider, model string
@@ -299,7 +299,7 @@ func TestCatalogueIsWellFormed(t *testing.T) {
 
 func TestDetectFindsNothingOnAQuietMachineWithoutFailing(t *testing.T) {
 	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
-	for _, s := range New(settings{}).Detect(t.Context()) {
+	for _, s := range New(settings{}, nil).Detect(t.Context()) {
 		if s.BaseURL == "" || s.Provider == "" {
 			t.Errorf(`got %+v; want s.BaseURL != "" && s.Provider != ""`, s)
 		}

@@ -10,7 +10,7 @@ import (
 
 func TestReserveLeavesRoomForTheChat(t *testing.T) {
 	url, _ := server(t)
-	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url}})
+	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url}}, nil)
 	opus := protocol.ModelRef{Provider: "anthropic", ID: "claude-opus-4-6"}
 	if err := r.CheckReserve(t.Context(), opus, 600_000); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "at most 500000") {
 		t.Errorf("CheckReserve(600000): got %v, want the limit 500000", err)

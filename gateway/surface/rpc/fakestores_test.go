@@ -123,3 +123,21 @@ func (fakeAudit) Append(context.Context, ...protocol.AuditEntry) error { return 
 func (fakeAudit) Verify(context.Context) (protocol.AuditVerifyResult, error) {
 	return protocol.AuditVerifyResult{Lines: 2}, nil
 }
+
+// fakeLocalModels has the one model "small".
+type fakeLocalModels struct{}
+
+func (fakeLocalModels) List(context.Context) protocol.LocalModelsResult {
+	return protocol.LocalModelsResult{
+		System: "linux", Memory: 8, Programs: []protocol.LocalProgram{}, Models: []protocol.LocalModel{{ID: "small"}}, Pulls: []protocol.ModelPull{},
+	}
+}
+
+func (fakeLocalModels) Pull(_, model string) error {
+	if model != "small" {
+		return protocol.ErrNotFound.With("There is no such model.")
+	}
+	return nil
+}
+
+func (l fakeLocalModels) StopPull(_ context.Context, model string, _ bool) error { return l.Pull("", model) }

@@ -30,7 +30,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	s.Questions.register(all)
 	ruleMethods{s.Rules, s.Questions.Queue, s.Records.Journal, s.Nodes}.register(all)
 	recordMethods{s.Records, s.Sessions.Canonical}.register(all)
-	settingMethods{s.Config, s.Models, s.Nodes}.register(all)
+	settingMethods{s.Config, s.Models, s.LocalModels, s.Nodes}.register(all)
 	registerWorkspaces(all, s.Files)
 	registerTransfers(all, s.Transfers)
 	registerChannels(all, s.Channels)

@@ -12,7 +12,7 @@ import (
 func TestReserveIsCheckedWhereverItIsSet(t *testing.T) {
 	all := make(methods)
 	s := newFakes().services()
-	settingMethods{s.Config, s.Models, s.Nodes}.register(all)
+	settingMethods{s.Config, s.Models, s.LocalModels, s.Nodes}.register(all)
 	for params, isTooLarge := range map[string]bool{
 		`{"path":"compaction.reserveTokens","value":1001}`:        true,
 		`{"path":"compaction.reserveTokens","value":1000}`:        false,

@@ -125,6 +125,13 @@ type Models interface {
 	CheckReserve(ctx context.Context, ref protocol.ModelRef, tokens int64) error
 }
 
+// LocalModels are the models that this computer gets and runs.
+type LocalModels interface {
+	List(ctx context.Context) protocol.LocalModelsResult
+	Pull(provider, model string) error
+	StopPull(ctx context.Context, model string, discard bool) error
+}
+
 // Journal is the record of tool calls.
 type Journal interface {
 	List(ctx context.Context, q protocol.JournalListParams) (list []store.Call, more bool, err error)
@@ -201,20 +208,21 @@ type Services struct {
 	Verify  func(ctx context.Context, token string) error // checks a token
 	Web     Web
 
-	Sessions  Sessions
-	Calls     Calls
-	Questions Questions
-	Rules     *approval.Rules
-	Records   Records
-	Config    Config
-	Models    Models
-	Files     *workspace.Files
-	Skills    *skills.Catalog
-	Schedules *cron.Scheduler
-	Channels  *channel.Hub
-	Transfers *transfer.Engine
-	Nodes     *nodes.Hub
-	Devices   *pairing.Manager
-	Servers   *servers.Manager
-	Programs  Programs
+	Sessions    Sessions
+	Calls       Calls
+	Questions   Questions
+	Rules       *approval.Rules
+	Records     Records
+	Config      Config
+	Models      Models
+	LocalModels LocalModels
+	Files       *workspace.Files
+	Skills      *skills.Catalog
+	Schedules   *cron.Scheduler
+	Channels    *channel.Hub
+	Transfers   *transfer.Engine
+	Nodes       *nodes.Hub
+	Devices     *pairing.Manager
+	Servers     *servers.Manager
+	Programs    Programs
 }

@@ -17,6 +17,7 @@ import (
 type settingMethods struct {
 	config Config
 	models Models
+	local  LocalModels
 	nodes  *nodes.Hub
 }
 
@@ -59,6 +60,15 @@ func (s settingMethods) register(all methods) {
 	handle(all, protocol.ModelsDetect, query(func(ctx context.Context) (protocol.ModelsDetectResult, error) {
 		return protocol.ModelsDetectResult{Servers: list(s.models.Detect(ctx))}, nil
 	}))
+	handle(all, protocol.ModelsLocal, query(func(ctx context.Context) (protocol.LocalModelsResult, error) {
+		return s.local.List(ctx), nil
+	}))
+	handle(all, protocol.ModelsPull, plain(func(_ context.Context, p protocol.ModelPullParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, s.local.Pull(p.Provider, p.Model)
+	}).requires("model", func(p protocol.ModelPullParams) string { return p.Model }))
+	handle(all, protocol.ModelsPullStop, plain(func(ctx context.Context, p protocol.ModelPullParams) (protocol.OK, error) {
+		return protocol.OK{OK: true}, s.local.StopPull(ctx, p.Model, p.Discard)
+	}).requires("model", func(p protocol.ModelPullParams) string { return p.Model }))
 }
 
 // checkReserve refuses a reserve that leaves the chosen model no room.
