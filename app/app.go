@@ -4,8 +4,8 @@
 // The windows are clients of the gateway's protocol. Only run.go imports Fyne's driver.
 //
 // The type ui is the root of the user interface. Its parts are types of their own: window,
-// navigator (the pages), chatWindows, approvals, settingsWindow, messages, notifications, sender
-// (transfers) and opener (links and files). backend connects them to a gateway.
+// navigator (the pages), chatWindows, approvals, settingsWindow, messages, notifications, drops and
+// opener (links and files). backend connects them to a gateway.
 package app
 
 import (

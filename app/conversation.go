@@ -12,6 +12,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/picture"
 	"fairlead/app/state"
+	"fairlead/app/widgets"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -22,7 +23,7 @@ type conversation struct {
 	window fyne.Window
 	pane   *chat.Pane
 	toasts *toasts // of its own window; nil in the main window
-	mark   *dropMark
+	drops  *drops
 
 	key      protocol.SessionKey
 	model    chat.Model
@@ -33,10 +34,11 @@ type conversation struct {
 }
 
 func newConversation(u *ui, w fyne.Window) *conversation {
-	c := &conversation{ui: u, window: w, mark: newDropMark(), stop: func() {}}
+	c := &conversation{ui: u, window: w, stop: func() {}}
+	c.drops = &drops{c: c, mark: widgets.NewDropMark()}
 	c.pane = chat.New(c.handlers(), &u.machines)
 	c.field.pane = c.pane
-	c.acceptDrops()
+	c.drops.accept()
 	return c
 }
 

@@ -17,8 +17,8 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	prefs := n.ui.backend.prefs
 	last := prefs.get()
 	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
-		UndoLast: n.ui.messages.undoLast, Fetch: n.ui.sender.fetch, Open: n.ui.opener.fileOpener(),
-		Drop: n.ui.sender.dropOnMachine, Send: n.ui.sender.sendBetween,
+		UndoLast: n.ui.messages.undoLast, Fetch: n.ui.sender.Fetch, Open: n.ui.opener.fileOpener(),
+		Drop: n.ui.main.conversation.drops.onMachine, Send: n.ui.sender.Between,
 		Visited: n.rememberFolder,
 		LastDir: func(place protocol.NodeID) string { return prefs.get().FilesDirs[place] },
 		Two:     last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {

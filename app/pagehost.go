@@ -53,7 +53,7 @@ func (h pageHost) Open(to host.Target) {
 	case host.Reveal:
 		h.ui.opener.reveal(string(to))
 	case host.SendFiles:
-		h.ui.sender.pickAndSend(protocol.NodeID(to))
+		h.ui.sender.Pick(protocol.NodeID(to))
 	case host.SaveFile:
 		h.ui.opener.save(h.ui.main.conversation.window, to)
 	case host.OpenFile:

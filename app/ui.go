@@ -14,6 +14,7 @@ import (
 	"fairlead/app/native"
 	"fairlead/app/notify"
 	"fairlead/app/pick"
+	"fairlead/app/send"
 	"fairlead/app/settings"
 	"fairlead/app/state"
 	"fairlead/app/style"
@@ -41,7 +42,7 @@ type ui struct {
 	connect   *connectWindow
 	settings  *settingsWindow
 	notes     *notifications
-	sender    *sender
+	sender    *send.Sender
 	opener    *opener
 	picker    *pick.Picker
 
@@ -63,9 +64,10 @@ func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.approvals, u.connect, u.settings = &navigator{ui: u}, &approvals{ui: u}, &connectWindow{ui: u}, &settingsWindow{ui: u}
-	u.notes, u.sender, u.opener = newNotifications(u), &sender{u}, &opener{u}
+	u.notes, u.opener = newNotifications(u), &opener{u}
 	u.messages, u.parts = newMessages(u), &parts{ui: u}
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
+	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.window }, func() bool { return u.nav.title == transfersTitle })
 	u.main = newWindow(u)
 	last := b.prefs.get()
 	u.main.setFirstRun(!last.FirstRunDone && b.flags.join == "") // the first-run page is for the local gateway only

@@ -49,7 +49,7 @@ func newWindow(u *ui) *window {
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
 	u.messages.box.Layout = &toastLayout{w.conversation.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
-	w.body = container.New(&windowLayout{w}, w.conversation.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box, w.conversation.mark.box)
+	w.body = container.New(&windowLayout{w}, w.conversation.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box, w.conversation.drops.mark.Box)
 	w.fill()
 	return w
 }
@@ -112,7 +112,7 @@ func (w *window) hide() {
 	old.SetCloseIntercept(nil)
 	old.Close()
 	w.fill()
-	w.conversation.acceptDrops()
+	w.conversation.drops.accept()
 	w.conversation.window.Canvas().Focus(focused)
 }
 

@@ -94,6 +94,20 @@ func Read(path string) (protocol.Attachment, error) {
 	return attachment(filepath.Base(path), data)
 }
 
+// Separate separates pictures that can be attached from other files and folders. It blocks on the disk.
+func Separate(paths []string) (pictures, others []string) {
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() {
+			if _, err := Read(p); err == nil {
+				pictures = append(pictures, p)
+				continue
+			}
+		}
+		others = append(others, p)
+	}
+	return pictures, others
+}
+
 func attachment(name string, data []byte) (protocol.Attachment, error) {
 	kind := http.DetectContentType(data)
 	if !strings.HasPrefix(kind, "image/") {

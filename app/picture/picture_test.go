@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,5 +61,19 @@ func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
 	a, err := Read(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
 	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {
 		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestPicturesAreSeparatedFromOtherFiles(t *testing.T) {
+	dir := t.TempDir()
+	photo, text := filepath.Join(dir, "photo"), filepath.Join(dir, "text.png")
+	for path, data := range map[string]string{photo: "\x89PNG\r\n\x1a\n rest", text: "no picture"} {
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pictures, others := Separate([]string{dir, photo, text})
+	if !slices.Equal(pictures, []string{photo}) || !slices.Equal(others, []string{dir, text}) {
+		t.Errorf("got %q and %q, want the photo apart from the folder and the text", pictures, others)
 	}
 }
