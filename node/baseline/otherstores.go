@@ -22,6 +22,7 @@ var ordinaryLines = map[string]*regexp.Regexp{
 	".hg/sharedpath":            nil,
 	".sl/sharedpath":            nil,
 	".jj/repo/store/git_target": nil,
+	".jj/repo":                  nil,
 	".pijul/config":             regexp.MustCompile(`^(#.*|\[hooks\]|record\s*=\s*\[\]|default_remote\s*=\s*["'][^"']*["']|)$`),
 }
 

@@ -74,7 +74,7 @@ func (f *folder) isFloor(path, home string, e os.DirEntry) bool {
 		f.filled = append(f.filled, path)
 	case name == "pyvenv.cfg":
 		f.filled = append(f.filled, filepath.Dir(path))
-	case workspace.IsInternal(e.Name()):
+	case workspace.IsInternal(e.Name()), name == ".svn" && e.IsDir(): // only data
 	case isData(name), !mayMatch(name) || !isStartup(path, home):
 		return false
 	default:
@@ -93,7 +93,7 @@ func isData(name string) bool { return name == "head" || name == ".fslckout" || 
 var replaced = func() map[string]bool {
 	set := map[string]bool{}
 	for name := range strings.FieldsSeq("node_modules bower_components vendor .venv venv .tox .nox site-packages __pycache__ target build dist out _deps " +
-		".cache .npm .gradle .terraform .next .nuxt .direnv .svn") {
+		".cache .npm .gradle .terraform .next .nuxt .direnv") {
 		set[name] = true
 	}
 	return set

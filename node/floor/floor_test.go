@@ -32,12 +32,24 @@ func newTree(t testing.TB) (dir string, at func(string) string) {
 	return dir, func(rel string) string { return filepath.Join(dir, filepath.FromSlash(rel)) }
 }
 
+func TestSettingsThatMercurialIncludesAreListed(t *testing.T) {
+	dir, at := newTree(t)
+	write(t, at(".hg/hgrc"), at("team.rc"), at("other.rc"))
+	if err := os.WriteFile(at(".hg/hgrc"), []byte("%include ../team.rc\n%include /etc/x\n# ../other.rc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var list List
+	if got, want := list.Files(dir), []string{at(".hg/hgrc"), at("team.rc")}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestFilesThatStartProgramsAreListed(t *testing.T) {
 	dir, at := newTree(t)
 	want := []string{
 		".envrc", ".git/config", ".git/hooks", ".git/info/attributes", ".git/modules/libs/a/config", ".git/modules/libs/a/hooks",
-		".git/worktrees/w/commondir", ".hg/hgrc", ".husky", ".jj/repo/config.toml", ".npmrc", ".vscode/settings.json", "a.code-workspace",
-		"bare.git/config", "home/.bashrc", "home/.config/autostart", "home/bin", "nested/deep/.envrc", "nested/deep/.git/hooks", "plain/config", "w/.git",
+		".git/worktrees/w/commondir", ".hg/hgrc", ".husky", ".jj/repo/config.toml", ".jj/repo/store/git/config", ".npmrc", ".vscode/settings.json", "a.code-workspace",
+		"bare.git/config", "home/.bashrc", "home/.config/autostart", "home/bin", "nested/deep/.envrc", "nested/deep/.git/hooks", "plain/config", "w/.git", "w2/.jj/repo",
 	}
 	for _, p := range want {
 		switch filepath.Base(p) {
@@ -48,7 +60,7 @@ func TestFilesThatStartProgramsAreListed(t *testing.T) {
 	}
 	write(
 		t, at(".git/HEAD"), at(".git/index"), at(".git/modules/libs/a/HEAD"), at(".git/worktrees/w/HEAD"), at("bare.git/HEAD"), at("plain/HEAD"), at("plain/objects/x"),
-		at("plain/refs/x"), at("node_modules/x/.npmrc"), at("src/main.go"), at(".vscode/extensions.json"), at("config"), at("bin/x"), at("x.git/notes"), at(".hg/store/data"),
+		at("plain/refs/x"), at("node_modules/x/.npmrc"), at("src/main.go"), at(".vscode/extensions.json"), at("config"), at("bin/x"), at("x.git/notes"), at(".hg/store/data"), at(".svn/wc.db"), at(".svn/hooks/pre-commit"),
 	)
 	var list List
 	var got []string

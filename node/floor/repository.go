@@ -20,8 +20,9 @@ var stores = map[string][]string{
 	".hg": {"hgrc", "hgrc-not-shared", "requires", "sharedpath"},
 	// Sapling (sl help config).
 	".sl": {"config", "requires", "sharedpath"},
-	// Settings of a repository; git_target leads to the Git repository behind it.
-	".jj":    {"repo/config.toml", "repo/store/git_target", "workspace-config.toml"},
+	// Settings of a repository. git_target leads to the Git repository behind it, if that is not
+	// store/git, and the file repo of a work tree to the repository.
+	".jj":    {"repo/config.toml", "repo/store/git_target", "repo/store/git/config", "repo/store/git/hooks", "workspace-config.toml", "repo"},
 	".bzr":   {"branch/branch.conf", "branch/location"},
 	"_darcs": {"prefs/defaults", "prefs/prefs"}, ".pijul": {"config"},
 }
@@ -36,11 +37,12 @@ func repository(store string) (files, todos []string) {
 			return nil, nil // only its name ends so
 		}
 	}
-	files = configured(store)
+	files = append(configured(store), included(store)...)
 	all := []string{store}
 	for i := 0; i < len(all); i++ { // without a limit, which a command could reach to hide others
 		for _, name := range names {
-			if path := reachable(filepath.Join(all[i], filepath.FromSlash(name))); exists(path) {
+			path := reachable(filepath.Join(all[i], filepath.FromSlash(name)))
+			if info, err := os.Lstat(path); err == nil && !(name == "repo" && info.IsDir()) {
 				files = append(files, path)
 			}
 		}
@@ -83,6 +85,28 @@ func configured(store string) (files []string) {
 		}
 		if workspace.InFolder(path, tree) && !workspace.InFolder(tree, path) && !workspace.InFolder(store, path) && exists(path) {
 			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// included returns the files of the work tree that the settings of Mercurial include (hgrc(5)).
+func included(store string) (files []string) {
+	tree := filepath.Dir(store)
+	for _, name := range []string{"hgrc", "hgrc-not-shared"} {
+		data, err := os.ReadFile(filepath.Join(store, name))
+		if err != nil || filepath.Base(store) != ".hg" {
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			path, isInclude := strings.CutPrefix(line, "%include")
+			path = filepath.FromSlash(strings.TrimSpace(path))
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(store, path)
+			}
+			if isInclude && workspace.InFolder(path, tree) && !workspace.InFolder(tree, path) && exists(path) {
+				files = append(files, path)
+			}
 		}
 	}
 	return files
