@@ -75,7 +75,7 @@ long:
 	@packaging/deps.sh build
 	$(GO) test $(QUICK) -timeout 20m ./gateway/policy
 	$(GO) test $(QUICK) -timeout 20m -run '$(LONG)' ./gateway ./gateway/approval ./gateway/transfer ./node ./node/sandbox ./node/search ./node/tools
-	$(GO) test $(GUITAGS) $(QUICK) -run '$(LONG)' ./app/approve
+	$(GO) test $(GUITAGS) $(QUICK) -run '$(LONG)' ./app/inbox
 
 lint: ## formatting, vet, staticcheck and other linters (.golangci.yml), licences, generated docs
 	@packaging/deps.sh build
@@ -111,7 +111,7 @@ transfers: ## the long tests of transfers (root): 200 under kills and cuts, 100,
 	packaging/compare-transfers.sh
 
 golden: ## rewrite golden files; read the diff
-	$(GO) test ./gateway/surface/rpc/... ./app ./app/approve ./app/settings ./app/transcript ./app/widgets -update
+	$(GO) test ./gateway/surface/rpc/... ./app ./app/inbox ./app/settings ./app/transcript ./app/widgets -update
 
 fuzz: ## each fuzz target for a minute
 	@for d in $$(git grep -l 'func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u); do \

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/feed"
+	"fairlead/app/inbox"
 	"fairlead/app/state"
 	"fairlead/gateway/protocol"
 )
@@ -95,10 +96,10 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Pending) == 1 })
-	if tray := state.TrayOf(v); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
+	if tray := trayOf(v, time.Now()); tray.Icon != state.TrayNeedsYou || tray.Needs != 1 {
 		t.Errorf("tray %+v", tray)
 	}
-	b.state.Approvals.Answer([]protocol.Question{v.Questions.Pending[0]}, state.Reply{Decision: protocol.DecisionDeny, Reason: "unavailable"})
+	inbox.NewModel(b.state.Feed).Answer([]protocol.Question{v.Questions.Pending[0]}, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny, Reason: "unavailable"})
 	v = await(t, b, "the end of the question", func(v feed.View) bool { return len(v.Questions.Closed) == 1 })
 	if c := v.Questions.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
 		t.Errorf("closed %+v", c)

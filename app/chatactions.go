@@ -280,13 +280,13 @@ func (cw *chatWindows) nextQuestion() {
 	q, ok := cw.ui.view().NextQuestion(cw.ui.main.conversation.key)
 	switch {
 	case !ok && cw.ui.view().Needs() > 0:
-		cw.ui.approvals.openInbox()
+		cw.ui.questions.openPage()
 		return
 	case !ok:
 		cw.ui.messages.show("Nothing needs you.")
 		return
 	case q.SessionKey == "":
-		cw.ui.approvals.review(q.ID)
+		cw.ui.questions.review(q.ID)
 		return
 	}
 	cw.ui.main.sidebar.choose(q.SessionKey)

@@ -213,7 +213,7 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 
 func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	u, v := newChatList(t)
-	v.Questions.Pending = []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}}
+	v.Questions.Pending = []protocol.Question{{ID: "d", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{}}}
 	u.update(v)
 	if item := u.main.sidebar.listMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)

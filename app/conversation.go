@@ -11,7 +11,6 @@ import (
 	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/picture"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -145,9 +144,9 @@ func (c *conversation) handlers() chat.Handlers {
 			bind.Run(u.ctx, func(ctx context.Context) error { return chats.UndoCall(ctx, u.backend.state, call, redo) }, done)
 		},
 		Answer: func(q protocol.Question, decision string) {
-			u.backend.state.Approvals.Answer([]protocol.Question{q}, state.Reply{Decision: decision, Scope: protocol.ScopeOnce})
+			u.questions.model().Answer([]protocol.Question{q}, protocol.QuestionAnswerParams{Decision: decision, Scope: protocol.ScopeOnce})
 		},
-		Review: u.approvals.review,
+		Review: u.questions.review,
 		Older:  func() { c.history.Older() },
 		SearchAll: func(query string) {
 			u.nav.search(query)

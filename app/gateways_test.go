@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/inbox"
 	"fairlead/app/question"
 	"fairlead/app/settings"
 	"fairlead/app/state"
@@ -51,7 +52,7 @@ func agree(t *testing.T, other *backend) (show func(words []string, seconds int)
 			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
 				for _, q := range other.state.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden) {
 					if slices.Equal(q.Pairing.Words, words) {
-						other.state.Questions.Answer(q, question.Answer(true))
+						inbox.NewModel(other.state.Feed).Answer([]protocol.Question{q}, question.Answer(true))
 						return
 					}
 				}

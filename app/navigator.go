@@ -36,6 +36,8 @@ type navigator struct {
 	back func() bool
 	// dropTarget returns the machine at a position of the page, for dropped files; may be nil.
 	dropTarget func(fyne.Position) protocol.NodeID
+	// focus gives the page the keyboard once it is visible; nil leaves that to the page.
+	focus func(fyne.Canvas)
 }
 
 // page is a view that replaces the chat in the main window. It exists only while it is open.
@@ -135,8 +137,8 @@ func (n *navigator) open(p page) {
 	n.ui.main.arrange()
 	n.ui.main.sidebar.show()
 	n.ui.messages.move()
-	if p.title == inboxTitle {
-		n.ui.approvals.inbox.Focus(n.ui.main.conversation.window.Canvas())
+	if n.focus != nil {
+		n.focus(n.ui.main.conversation.window.Canvas())
 	}
 }
 
@@ -146,7 +148,7 @@ func (n *navigator) close() {
 		return
 	}
 	n.cancel()
-	n.cancel, n.title, n.back, n.dropTarget, n.files, n.ui.approvals.inbox = nil, "", nil, nil, nil, nil
+	n.cancel, n.title, n.back, n.dropTarget, n.files, n.focus = nil, "", nil, nil, nil, nil
 	n.box.Objects = nil
 	n.ui.main.arrange()
 	n.ui.messages.move()

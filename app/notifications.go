@@ -2,19 +2,18 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/inbox"
+	"fairlead/app/lists"
 	"fairlead/app/notify"
 	"fairlead/app/question"
-	"fairlead/app/state"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/display"
 )
 
 // notifications are those of the system, shown while no window of Fairlead has the focus.
@@ -24,12 +23,12 @@ type notifications struct {
 	settings notify.Settings
 	// isInFront reports whether a window of this program has the focus.
 	isInFront func() bool
-	answer    func(protocol.Question, state.Reply)
-	// openDialog shows an approval in the dialog.
+	answer    func(protocol.Question, protocol.QuestionAnswerParams)
+	// openDialog shows a question in the dialog.
 	openDialog func(protocol.QuestionID)
-	// announced approvals, in a notification or a window, with the text
+	// announced questions, in a notification or a window, with the text
 	announced map[string]string
-	onScreen  map[string]shown // notifications of approvals on the screen
+	onScreen  map[string]shown // notifications of questions on the screen
 
 	announcedTransfers map[protocol.TransferID]int64 // announced transfers, and when they ended
 	announcedRuns      map[protocol.RunID]bool
@@ -38,9 +37,9 @@ type notifications struct {
 	checked            time.Time                      // of the latest check by tick
 }
 
-// shown is a notification of an approval.
+// shown is a notification of a question.
 type shown struct {
-	question protocol.Question // as it was shown; zero for the one of several approvals
+	question protocol.Question // as it was shown; zero for the one of several
 	at       time.Time
 }
 
@@ -48,18 +47,18 @@ type shown struct {
 // dialog: a click that was meant for another window allows nothing.
 const allowDelay = question.ArmAfter
 
-// maxSeparate is the largest number of approvals with a notification each; more share one.
+// maxSeparate is the largest number of questions about calls with a notification each; more share one.
 const maxSeparate = 3
 
-// summaryID is the name of the notification for several approvals.
+// summaryID is the name of the notification for several questions.
 const summaryID = "many"
 
 // testID is the name of the notification for a test.
 const testID = "test"
 
-// isQuestion reports whether a notification is about one approval, whose ID is its name.
+// isQuestion reports whether a notification is about one question, whose ID is its name.
 func isQuestion(id string) bool {
-	for _, prefix := range []string{transferPrefix, runPrefix, connectPrefix, schedulePrefix} {
+	for _, prefix := range []string{transferPrefix, runPrefix, schedulePrefix} {
 		if strings.HasPrefix(id, prefix) {
 			return false
 		}
@@ -77,8 +76,10 @@ type notifier interface {
 func newNotifications(u *ui) *notifications {
 	return &notifications{
 		ui: u, isInFront: func() bool { return u.hasFocus },
-		answer:     func(q protocol.Question, r state.Reply) { u.backend.state.Approvals.Answer([]protocol.Question{q}, r) },
-		openDialog: u.approvals.review,
+		answer: func(q protocol.Question, p protocol.QuestionAnswerParams) {
+			u.questions.model().Answer([]protocol.Question{q}, p)
+		},
+		openDialog: u.questions.review,
 	}
 }
 
@@ -89,7 +90,7 @@ func (ns *notifications) start() (stop func()) {
 		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
 			if isQuestion(id) {
-				ns.ui.backend.state.Approvals.MarkShown(protocol.QuestionID(id), protocol.SurfaceNotification)
+				ns.ui.questions.model().MarkShown(protocol.QuestionID(id), protocol.SurfaceNotification)
 			}
 		},
 		Disabled: func(why string) { bind.Do(ns.ui.ctx, func() { ns.ui.messages.show(why) }) },
@@ -103,14 +104,12 @@ func (ns *notifications) review(id string) {
 	case strings.HasPrefix(id, transferPrefix):
 		ns.ui.main.show()
 		ns.ui.nav.openTitled(transfersTitle)
-	case strings.HasPrefix(id, connectPrefix):
-		ns.ui.connect.review(protocol.QuestionID(strings.TrimPrefix(id, connectPrefix)))
 	case strings.HasPrefix(id, runPrefix), strings.HasPrefix(id, schedulePrefix):
 		ns.ui.main.show()
 		ns.ui.main.open(ns.news[id])
 	case id == summaryID:
 		ns.ui.main.show()
-		ns.ui.approvals.openInbox()
+		ns.ui.questions.openPage()
 	case id == testID:
 		ns.ui.settings.open()
 	default:
@@ -126,20 +125,17 @@ func (ns *notifications) allow(id string, now time.Time) {
 		ns.openDialog(protocol.QuestionID(id))
 		return
 	}
-	ns.answer(s.question, state.Reply{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+	ns.answer(s.question, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 }
 
-// deny denies an approval in its current form, even if the person has not seen the latest change.
+// deny denies a question in its current form, even if the person has not seen the latest change.
 func (ns *notifications) deny(id string) {
-	for _, q := range ns.ui.view().Questions.Pending.OfCalls() {
-		if string(q.ID) == id {
-			ns.answer(q, state.Reply{Decision: protocol.DecisionDeny})
-			return
-		}
+	if q, ok := ns.ui.view().Questions.Pending.Find(protocol.QuestionID(id)); ok {
+		ns.answer(q, question.Answer(false))
 	}
 }
 
-// update announces pending approvals and withdraws the notifications of the others.
+// update announces the pending questions and withdraws the notifications of the others.
 func (ns *notifications) update(v feed.View, now time.Time) {
 	if ns.notifier == nil {
 		return
@@ -147,68 +143,49 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 	if ns.announced == nil {
 		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
 	}
-	want, questions := ns.questionMessages(v)
-	devices := make(map[string]bool) // names of notifications of devices that want to pair
-	for _, q := range v.Questions.Pending {
-		if q.IsOfCall() {
-			continue
-		}
-		id := connectPrefix + string(q.ID)
-		text := ""
-		switch {
-		case q.Pairing != nil:
-			devices[id] = true
-			text = question.RequestText(q, now)
-		case q.App != nil:
-			text = question.ConsentText(*q.App)
-		case q.Input != nil:
-			text, _ = wording.Reveal(format.Line(q.Input.Message, 160))
-		case q.Tools != nil:
-			text = question.ToolsWait
-		case q.Sender != nil:
-			text, _ = wording.Reveal(format.Line(q.Sender.FirstMessage, 160))
-		}
-		want[id] = notify.Message{ID: id, Title: question.Title(q), Body: text, Sound: ns.settings.Sound}
-	}
+	want := ns.messages(inbox.Notices(v, now))
 	for id := range ns.announced {
-		if _, waits := want[id]; !waits {
+		if !slices.ContainsFunc(want, func(m questionMessage) bool { return m.ID == id }) {
 			ns.withdraw(id)
 			delete(ns.announced, id)
 		}
 	}
-	for id, m := range want {
+	for _, m := range want {
 		text := m.Title + "\n" + m.Body
-		if ns.announced[id] == text {
+		if ns.announced[m.ID] == text {
 			continue
 		}
-		ns.announced[id] = text // also when a window is in front: the dialog is visible there
-		if !ns.isInFront() && ns.settings.Allows(widgets.Choose(devices[id], notify.Pairing, notify.Questions), now) {
-			ns.notifier.Show(m)
-			ns.onScreen[id] = shown{questions[id], now}
+		ns.announced[m.ID] = text // also when a window is in front: the dialog is visible there
+		if !ns.isInFront() && ns.settings.Allows(m.setting, now) {
+			ns.notifier.Show(m.Message)
+			ns.onScreen[m.ID] = shown{m.question, now}
 		}
 	}
 }
 
-// questionMessages returns the notifications of the pending approvals, and the approvals, by ID.
-func (ns *notifications) questionMessages(v feed.View) (map[string]notify.Message, map[string]protocol.Question) {
-	list, questions := make(map[string]notify.Message), make(map[string]protocol.Question)
-	waiting := v.Questions.Pending.OfCalls().Unsnoozed()
-	if len(waiting) > maxSeparate {
-		text := fmt.Sprintf("%d questions need you", len(waiting))
-		last := waiting[len(waiting)-1]
-		newest := question.QuestionLine(last, v.Machines.Name(last.Node))
-		list[summaryID] = notify.Message{ID: summaryID, Title: text, Body: newest, Sound: ns.settings.Sound}
-		return list, questions
+// questionMessage is a notification of a question.
+type questionMessage struct {
+	notify.Message
+	setting  notify.Kind
+	question protocol.Question // zero for the notification of several
+}
+
+// messages returns the notifications of questions. One stands for many that can be merged.
+func (ns *notifications) messages(notices []inbox.Notice) (list []questionMessage) {
+	merge := lists.Without(notices, func(n inbox.Notice) bool { return !n.CanMerge })
+	if n := len(merge); n > maxSeparate {
+		notices = lists.Without(notices, func(n inbox.Notice) bool { return n.CanMerge })
+		list = append(list, questionMessage{setting: notify.Questions, Message: notify.Message{
+			ID: summaryID, Title: fmt.Sprintf("%d questions need you", n), Body: merge[n-1].Line, Sound: ns.settings.Sound,
+		}})
 	}
-	for _, q := range waiting {
-		m := notify.Message{ID: string(q.ID), Title: display.QuestionTitle(q, v.Machines.Name(q.Node)), Body: question.QuestionLine(q, v.Machines.Name(q.Node)) + " · " + q.Why, Deny: !display.IsKeep(q)}
-		m.Sound = ns.settings.Sound
-		if whole, ok := question.WholeQuestion(v, q); ok {
-			m.Body, m.Allow = whole, true
-		}
-		list[m.ID], questions[m.ID] = m, q
+	for _, n := range notices {
+		setting := widgets.Choose(n.IsOfDevice, notify.Pairing, notify.Questions)
+		list = append(list, questionMessage{setting: setting, question: n.Question, Message: notify.Message{
+			ID: string(n.Question.ID), Title: n.Title, Body: n.Body, Allow: n.Whole, Deny: n.CanDeny, Sound: ns.settings.Sound,
+		}})
 	}
-	return list, questions
+	return list
 }
 
 func (ns *notifications) withdraw(id string) {
@@ -240,7 +217,3 @@ func (ns *notifications) tick(now time.Time) {
 		ns.withdrawAll()
 	}
 }
-
-// connectPrefix is the prefix of the names of notifications of devices and apps that ask to connect,
-// and of questions of servers.
-const connectPrefix = "connect-"

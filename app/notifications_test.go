@@ -76,7 +76,7 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 	f := &fakeNotifier{}
 	u := notifiedUI(f)
 	var answers []string
-	u.notes.answer = func(q protocol.Question, r state.Reply) {
+	u.notes.answer = func(q protocol.Question, r protocol.QuestionAnswerParams) {
 		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
 	}
 	ask := func(command, hash string) (v feed.View) {
@@ -130,14 +130,14 @@ func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
 
 func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 	v := feed.View{
-		Questions: feed.Questions{Pending: []protocol.Question{{ID: "d", Pairing: &protocol.PairingSubject{}}, {ID: "a", App: &protocol.AppSubject{}}, {ID: "s", Input: &protocol.InputSubject{}}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "d", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{}}, {ID: "a", Kind: protocol.AskApp, App: &protocol.AppSubject{}}, {ID: "s", Kind: protocol.AskInput, Input: &protocol.InputSubject{}}}},
 	}
 	for _, c := range []struct {
 		off  notify.Kind
 		want []string
 	}{
-		{notify.Pairing, []string{"connect-a", "connect-s"}},
-		{notify.Questions, []string{"connect-d"}},
+		{notify.Pairing, []string{"a", "s"}},
+		{notify.Questions, []string{"d"}},
 	} {
 		f := &fakeNotifier{}
 		u := notifiedUI(f)
@@ -155,7 +155,7 @@ func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 
 // notifiedUI returns a user interface that has nothing but notifications.
 func notifiedUI(n notifier) *ui {
-	u := &ui{backend: &backend{state: state.NewApp()}, approvals: &approvals{}, nav: &navigator{}}
+	u := &ui{backend: &backend{state: state.NewApp()}, questions: &questions{}, nav: &navigator{}}
 	u.notes = newNotifications(u)
 	u.notes.notifier = n
 	return u

@@ -44,10 +44,12 @@ func (h pageHost) Open(to host.Target) {
 		h.ui.settings.find(string(to))
 	case host.Question:
 		if to == "" {
-			h.ui.approvals.openInbox()
+			h.ui.questions.openPage()
 			return
 		}
-		h.ui.connect.review(protocol.QuestionID(to))
+		h.ui.questions.review(protocol.QuestionID(to))
+	case host.Identical:
+		h.ui.questions.bring(protocol.QuestionID(to), true)
 	case host.URL:
 		h.ui.opener.openLink(string(to))
 	case host.Reveal:

@@ -32,13 +32,13 @@ func (n fixedPages) foot() []page {
 // all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
 // its headings or from the settings.
 func (n fixedPages) all() []page {
-	return append(n.foot(), n.ui.approvals.inboxPage(), n.machines(), n.rules(), n.skills(), n.channels(), n.tools(), n.apps(), n.auditLog())
+	return append(n.foot(), n.ui.questions.page(), n.machines(), n.rules(), n.skills(), n.channels(), n.tools(), n.apps(), n.auditLog())
 }
 
 func (n fixedPages) machines() page {
 	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		id := n.nav.machineID
-		p := nodes.New(ctx, n.ui.env(), n.ui.backend.state.Questions.Answer, func(id protocol.NodeID) {
+		p := nodes.New(ctx, n.ui.env(), func(id protocol.NodeID) {
 			n.nav.machineID = id
 			n.ui.main.sidebar.show()
 		})

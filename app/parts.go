@@ -31,12 +31,10 @@ func (p *parts) all() []part {
 		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
 		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers}},
 		{u.chats.draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
-		{u.approvals.update, []feed.Fact{f.Questions}},
-		{u.connect.update, []feed.Fact{f.Questions}},
+		{u.questions.update, []feed.Fact{f.Questions}},
 		{func(v feed.View) { u.notes.update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},
 		{u.notes.updateTransfers, []feed.Fact{f.Transfers, f.Machines}},
 		{u.notes.updateRuns, []feed.Fact{f.Runs, f.Sessions}},
-		{u.approvals.updateInbox, []feed.Fact{f.Questions, f.Machines, f.Sessions, f.Calls}},
 		{u.messages.showNotice, []feed.Fact{f.Notice}},
 	}
 }

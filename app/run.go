@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 
 	"fyne.io/fyne/v2"
 	fyneapp "fyne.io/fyne/v2/app"
@@ -15,6 +16,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/fonts"
+	"fairlead/app/inbox"
 	"fairlead/app/instance"
 	_ "fairlead/app/locale" // before the toolkit
 	"fairlead/app/memory"
@@ -138,13 +140,16 @@ func removeWindows(a fyne.App) {
 	native.Terminate()
 }
 
+// trayOf returns the content of the tray for a view.
+func trayOf(v feed.View, now time.Time) state.Tray { return state.TrayOf(v, inbox.Words(v, now)) }
+
 // openTray shows the icon in the system's tray until ctx ends.
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
 	w := u.main.conversation.window
 	t := tray.New(ctx, d, w, modeOf(system.PanelScheme()), u.runTrayItem)
 	w.SetCloseIntercept(u.main.close)
 	u.hasTray = true
-	show := func() { t.Show(state.TrayOf(b.state.View()).With(b.remote.list.Get())) }
+	show := func() { t.Show(trayOf(b.state.View(), time.Now()).With(b.remote.list.Get())) }
 	f := b.state.Feed
 	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers)
 	bind.Watch(ctx, facts, func(feed.View) { show() })

@@ -7,9 +7,9 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/approve"
 	"fairlead/app/chat"
 	"fairlead/app/files"
+	"fairlead/app/inbox"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -77,7 +77,7 @@ const (
 var keysOfViews = map[string][]widgets.KeyText{
 	groupChatList:  chatListKeys,
 	chat.KeysGroup: chat.Keys,
-	groupInbox:     approve.InboxKeys,
+	groupInbox:     inbox.Keys,
 	groupApprovals: {{Keys: widgets.ShortcutName("Enter", true), Text: "Allow"}, {Keys: "Esc", Text: "Deny"}},
 	groupFiles:     files.Keys,
 	groupOutput:    {{Keys: widgets.ShortcutName("F", false), Text: "Find"}},
@@ -95,7 +95,7 @@ func (w *window) bindings() []binding {
 		{groupChats, "Next unread chat", fyne.KeyDown, altShift, func() { u.chats.openUnread(1) }},
 		{groupChats, "Previous unread chat", fyne.KeyUp, altShift, func() { u.chats.openUnread(-1) }},
 		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { w.conversation.pane.Stop() }},
-		{groupProgram, "Needs you", fyne.KeyI, ctrl, u.approvals.openInbox},
+		{groupProgram, "Needs you", fyne.KeyI, ctrl, u.questions.openPage},
 		{groupProgram, "Settings", fyne.KeyComma, ctrl, u.settings.open},
 		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
 		{groupProgram, "Close the window", fyne.KeyW, ctrl, w.closeByKey},

@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/inbox"
 	"fairlead/app/machine"
-	"fairlead/app/question"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -36,7 +36,7 @@ func (b *sidebar) heading(title string, count int) fyne.CanvasObject {
 			add.Muted = true
 			h.box = widgets.NewTapArea(widgets.NewSection(title, widgets.Inset(-6, -6, -6, 0, add)), func() { b.ui.nav.openMachine("") }) // no higher than the text
 		case needsHead:
-			h.box = widgets.NewTapArea(widgets.NewSection(title, h.badge), b.ui.approvals.openInbox)
+			h.box = widgets.NewTapArea(widgets.NewSection(title, h.badge), b.ui.questions.openPage)
 		default:
 			h.box = widgets.NewSection(title, h.badge)
 		}
@@ -91,19 +91,13 @@ func (b *sidebar) show() {
 	if v.Needs() > 0 {
 		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
-	for _, q := range v.Questions.Pending {
-		if q.IsOfCall() {
-			continue
-		}
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q)}
-		rows = append(rows, row{item: item, tap: func() { b.ui.connect.review(q.ID) }})
-	}
-	for _, g := range state.Inbox(v) {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.QuestionLine(g.Question, v.Machines.Name(g.Question.Node))}
+	words := inbox.Words(v, b.now())
+	for _, g := range inbox.Groups(v) {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: words(g.Question).Line}
 		if n := len(g.All); n > 1 {
 			item.Detail = fmt.Sprintf("×%d", n)
 		}
-		rows = append(rows, row{item: item, tap: func() { b.ui.approvals.review(g.ID) }})
+		rows = append(rows, row{item: item, tap: func() { b.ui.questions.review(g.ID) }})
 	}
 	if b.query != "" {
 		rows = append(rows, b.resultRows(v)...)

@@ -38,8 +38,7 @@ type ui struct {
 	nav       *navigator
 	messages  *messages
 	chats     *chatWindows
-	approvals *approvals
-	connect   *connectWindow
+	questions *questions
 	settings  *settingsWindow
 	notes     *notifications
 	sender    *send.Sender
@@ -63,7 +62,7 @@ type ui struct {
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
-	u.nav, u.approvals, u.connect, u.settings = &navigator{ui: u}, &approvals{ui: u}, &connectWindow{ui: u}, &settingsWindow{ui: u}
+	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsWindow{ui: u}
 	u.notes, u.opener = newNotifications(u), &opener{u}
 	u.messages, u.parts = newMessages(u), &parts{ui: u}
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
@@ -117,15 +116,11 @@ func (u *ui) tick(now time.Time) {
 		u.minute = minute
 		u.main.sidebar.show()
 	}
-	if u.approvals.dialog != nil {
-		u.approvals.dialog.Tick(now)
-	}
-	if u.approvals.inbox != nil {
-		u.approvals.inbox.Tick(now)
+	if u.questions.dialog != nil {
+		u.questions.dialog.Tick(now)
 	}
 	u.main.releases.Tick(now)
 	u.rest.Tick(now, memory.ProcessorTime, u.backend.releaseMemory)
-	u.connect.tick(now)
 	u.notes.tick(now)
 	u.revealFocused()
 	u.wheels.Update(u.app.Driver().AllWindows())
@@ -186,12 +181,10 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.show()
 		u.main.open(i.Key)
 	case state.TrayReview:
-		u.approvals.review(i.ID)
-	case state.TrayConnect:
-		u.connect.review(i.Request)
+		u.questions.review(i.Question)
 	case state.TrayNeeds:
 		u.main.show()
-		u.approvals.openInbox()
+		u.questions.openPage()
 	case state.TrayMode:
 		u.backend.state.Chats.SetMode(i.Key, chats.ModeChoices[i.Mode])
 	case state.TrayPause:

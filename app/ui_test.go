@@ -174,7 +174,7 @@ func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	if u.approvals.window == nil || u.approvals.window.Title() != "Fairlead wants to run a command" {
+	if u.questions.window == nil || u.questions.window.Title() != "Fairlead wants to run a command" {
 		t.Fatal("no window for the question")
 	}
 	v := sample()
@@ -183,14 +183,14 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
 	v.Questions.Closed = []feed.Closed{{Question: q}}
 	u.update(v)
-	if u.approvals.window != nil {
+	if u.questions.window != nil {
 		t.Error("the window stays")
 	}
 	if !u.messages.toast.Visible() {
 		t.Error("nobody says that the question was answered elsewhere")
 	}
 	u.update(sample())
-	if u.approvals.window == nil {
+	if u.questions.window == nil {
 		t.Error("the next question opens no window")
 	}
 }
@@ -212,7 +212,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 		chat.List = append(chat.List, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
 	}
 	u.update(v)
-	u.approvals.window.Close() // the test driver treats the last window as the window of every object
+	u.questions.window.Close() // the test driver treats the last window as the window of every object
 	u.main.conversation.showChat(chat)
 	u.messages.show("Sending a file with a name that takes some room to the machine that is called server")
 	pagetest.Shot(t, u.main.conversation.window, "shell-toast-over-questions")

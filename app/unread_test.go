@@ -42,7 +42,7 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 
 func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 	u, v := readShell(t)
-	u.approvals.openInbox()
+	u.questions.openPage()
 	v.Sessions.List = []protocol.SessionEntry{v.Sessions.List[0], v.Sessions.List[1]}
 	v.Sessions.List[0].LastActiveAt = 200
 	u.update(v)

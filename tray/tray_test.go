@@ -7,11 +7,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/feed"
+	"fairlead/app/inbox"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/assets"
@@ -66,19 +68,22 @@ func protectedHost() *protocol.HostInfo {
 func view() feed.View {
 	return feed.View{
 		Status:    feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}},
-		Questions: feed.Questions{Pending: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Args: []byte(`{"command":"make -j4"}`)}}},
+		Questions: feed.Questions{Pending: []protocol.Question{{ID: "q", Kind: protocol.AskCall, Tool: "Bash", Effect: protocol.EffectExec, Node: "nas", Args: []byte(`{"command":"make -j4"}`)}}},
 		Sessions:  feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "a", Title: "Refactor the parser"}}},
 		Machines:  []protocol.NodeInfo{{ID: "laptop", Online: true, Host: protectedHost()}, {ID: "nas"}},
 	}
 }
+
+// trayFor is the tray for a view with the words of its questions.
+func trayFor(v feed.View) state.Tray { return state.TrayOf(v, inbox.Words(v, time.Now())) }
 
 func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
 	var chosen []state.TrayItem
 	tray := p.newTray(t, func(i state.TrayItem) { chosen = append(chosen, i) })
-	tray.Show(state.TrayOf(view()))
-	want := `(1 question needs you)
+	tray.Show(trayFor(view()))
+	want := `(Fairlead wants to run a command)
 --
 Needs you (1)
   Run make -j4 on nas
@@ -107,7 +112,7 @@ Quit
 	}
 	p.menus[0][2].ChildMenu.Items[0].Action()
 	p.menus[0][5].ChildMenu.Items[0].Action()
-	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].ID != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
+	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].Question != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
 		t.Errorf("chosen %+v", chosen)
 	}
 }
@@ -128,7 +133,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	test.NewTempApp(t)
 	p, v := &panel{}, view()
 	v.Sessions.List[0].Title = "a_b&c"
-	p.newTray(t, func(state.TrayItem) {}).Show(state.TrayOf(v))
+	p.newTray(t, func(state.TrayItem) {}).Show(trayFor(v))
 	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
 		t.Errorf("menu:\n%s", got)
 	}
@@ -141,17 +146,17 @@ func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	var tooltips []string
 	tray.setTooltip = func(text string) { tooltips = append(tooltips, text) }
 	v := view()
-	tray.Show(state.TrayOf(v))
+	tray.Show(trayFor(v))
 	// text streams while an approval is pending
 	v.Runs.List = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}}
-	tray.Show(state.TrayOf(v))
+	tray.Show(trayFor(v))
 	if len(p.menus) != 1 || len(p.icons) != 1 {
 		t.Errorf("%d menus and %d icons for one look", len(p.menus), len(p.icons))
 	}
 	v.Questions.Pending = nil
-	tray.Show(state.TrayOf(v))
+	tray.Show(trayFor(v))
 	v.Status.Paused = false
-	tray.Show(state.TrayOf(v))
+	tray.Show(trayFor(v))
 	if len(p.menus) != 3 || len(p.icons) != 3 || p.icons[0] == p.icons[1] || p.icons[1] == p.icons[2] {
 		t.Errorf("%d menus, icons %v", len(p.menus), p.icons)
 	}

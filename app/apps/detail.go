@@ -10,6 +10,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/feed"
+	"fairlead/app/grant"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -30,8 +31,8 @@ type detail struct {
 	recent      []protocol.JournalEntry // its newest calls
 	loaded      string                  // the state of the app for which they were loaded
 	callProblem string                  // reason why they could not be loaded
-	permissions *permissions
-	machines    *machines
+	permissions *grant.Permissions
+	machines    *grant.Machines
 	note        *widgets.Paragraph // why the choices cannot be stored
 }
 
@@ -175,13 +176,13 @@ func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 	if a.RevokedAt > 0 {
 		return widgets.NewField("It could", widgets.NewParagraph(PermissionsText(a.Scopes), style.ColorText, "text"))
 	}
-	d.permissions = newPermissions(protocol.AppScopes, a.Scopes, func() {
-		scopes := d.permissions.chosen()
+	d.permissions = grant.NewPermissions(protocol.AppScopes, a.Scopes, func() {
+		scopes := d.permissions.Chosen()
 		d.update(a, protocol.AppUpdateParams{Scopes: &scopes}, "The permissions were changed.")
 	})
 	d.note.Set("", style.ColorNeedsYou)
-	d.machines = newMachines(d.p.view.Machines, len(a.Nodes) > 0, a.Nodes, func() {
-		nodes, ok := d.machines.chosen()
+	d.machines = grant.NewMachines(d.p.view.Machines, len(a.Nodes) > 0, a.Nodes, func() {
+		nodes, ok := d.machines.Chosen()
 		if !ok {
 			d.note.Set("Choose at least one machine. Until then nothing changes.", style.ColorNeedsYou)
 			d.p.Box.Refresh()
@@ -189,7 +190,7 @@ func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 		}
 		d.update(a, protocol.AppUpdateParams{Nodes: &nodes}, "The machines were changed.")
 	})
-	return widgets.Col(style.Group, widgets.NewSectionHeading("IT MAY"), d.permissions.box, widgets.NewSectionHeading("ON"), d.machines.box, d.note)
+	return widgets.Col(style.Group, widgets.NewSectionHeading("IT MAY"), d.permissions.Box, widgets.NewSectionHeading("ON"), d.machines.Box, d.note)
 }
 
 func (d *detail) update(a protocol.App, change protocol.AppUpdateParams, text string) {

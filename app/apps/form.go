@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/grant"
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
@@ -20,8 +21,8 @@ type form struct {
 	p           *Page
 	name        *widgets.Entry
 	period      *widgets.Select
-	permissions *permissions
-	machines    *machines
+	permissions *grant.Permissions
+	machines    *grant.Machines
 	message     *widgets.Paragraph
 	create      *widgets.Button
 	draft       unsaved.Draft[tokenDraft]
@@ -65,8 +66,8 @@ func (p *Page) openForm() {
 	f.period = widgets.NewSelect(periodTexts(), nil)
 	f.period.SetSelectedIndex(left.period)
 	f.period.OnChanged = func(string) { f.saveDraft() }
-	f.permissions = newPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
-	f.machines = newMachines(p.view.Machines, left.some, left.nodes, func() {
+	f.permissions = grant.NewPermissions(protocol.AppScopes, left.scopes, f.saveDraft)
+	f.machines = grant.NewMachines(p.view.Machines, left.some, left.nodes, func() {
 		f.saveDraft()
 		p.Box.Refresh()
 	})
@@ -85,19 +86,19 @@ func (p *Page) openForm() {
 		widgets.NewDraftLine(draft.IsRestored, discard),
 		widgets.NewParagraph("A token lets a script or an app that cannot sign in use your machines over MCP or REST.", style.ColorText, "text"),
 		widgets.NewField("Name", f.name), widgets.NewField("Valid for", widgets.LimitWidth(260, true, f.period)),
-		widgets.NewSectionHeading("IT MAY"), f.permissions.box, widgets.NewSectionHeading("ON"), f.machines.box)))
+		widgets.NewSectionHeading("IT MAY"), f.permissions.Box, widgets.NewSectionHeading("ON"), f.machines.Box)))
 	widgets.FocusIn(p.Box, f.name)
 }
 
 func (f *form) saveDraft() {
-	f.draft.Save(tokenDraft{f.name.Text, f.period.SelectedIndex(), f.permissions.chosen(), f.machines.isSome(), f.machines.checked()})
+	f.draft.Save(tokenDraft{f.name.Text, f.period.SelectedIndex(), f.permissions.Chosen(), f.machines.IsSome(), f.machines.Checked()})
 }
 
 // params returns the form's values, or what is missing.
 func (f *form) params() (p protocol.TokenCreateParams, missing string) {
-	p = protocol.TokenCreateParams{Name: strings.TrimSpace(f.name.Text), Scopes: f.permissions.chosen()}
+	p = protocol.TokenCreateParams{Name: strings.TrimSpace(f.name.Text), Scopes: f.permissions.Chosen()}
 	p.ExpiresIn = int64(periods[f.period.SelectedIndex()].Days) * 24 * 60 * 60
-	nodes, ok := f.machines.chosen()
+	nodes, ok := f.machines.Chosen()
 	switch {
 	case p.Name == "":
 		return p, "Give the token a name, so that you recognize it later."

@@ -90,7 +90,7 @@ func (p *Page) fill() {
 	v, now := p.view, p.now()
 	asking := lists.Map(v.Questions.Pending.Of(protocol.AskApp), func(q protocol.Question) widgets.ListItem {
 		return widgets.ListItem{
-			Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.Title(q), Text: "Waiting for your answer",
+			Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.AppWords(q, v, now).Title, Text: "Waiting for your answer",
 			Detail: wording.TimeLeft(q.ExpiresAt, now), Warn: true,
 		}
 	})

@@ -18,6 +18,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
+	"fairlead/app/grant"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
@@ -142,68 +143,6 @@ func check(t *testing.T, o fyne.CanvasObject, text string) *widget.Check {
 	return found.Box
 }
 
-func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
-	pagetest.Start(t, style.Light)
-	var answers []protocol.QuestionAnswerParams
-	l := widgets.NewQuestions()
-	update := func(list ...protocol.Question) {
-		UpdateConsents(l, list, twoMachines(), pagetest.Noon, func(_ protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) })
-	}
-	w := pagetest.Window(t, l.Box, 480, 760)
-	update(consent())
-	golden.Markup(t, "consent", l.Box)
-	pagetest.Shot(t, w, "apps-consent")
-	pagetest.Shows(t, l.Box, "Connect “Claude Code”?", "claude.example", "K7WQ", "5:00 left", "Run commands")
-	test.Tap(pagetest.Button(t, l.Box, "Allow in 2 s"))
-	l.Tick(pagetest.Noon.Add(1999 * time.Millisecond))
-	test.Tap(pagetest.Button(t, l.Box, "Allow in 1 s"))
-	if answers != nil {
-		t.Fatalf("a click counted at once: %+v", answers)
-	}
-	l.Tick(pagetest.Noon.Add(2 * time.Second))
-	check(t, l.Box, "Run commands").SetChecked(false)
-	widgettest.Find(l.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, someMachines) }).SetSelected(someMachines)
-	if allow := pagetest.Button(t, l.Box, "Allow"); !allow.Disabled() {
-		t.Error("it can be allowed on no machine")
-	}
-	check(t, l.Box, "nas").SetChecked(true)
-	test.Tap(pagetest.Button(t, l.Box, "Allow"))
-	want := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: []protocol.Scope{protocol.ScopeNetworkRead, protocol.ScopeFilesRead}, Nodes: []protocol.NodeID{"nas"}}
-	if len(answers) != 1 || !same(answers[0], want) {
-		t.Errorf("got %+v, want %+v", answers, want)
-	}
-	test.Tap(pagetest.Button(t, l.Box, "Deny"))
-	if len(answers) != 2 || answers[1].Decision != protocol.DecisionDeny || answers[1].Scopes != nil {
-		t.Errorf("denied with %+v", answers)
-	}
-	before := pagetest.Button(t, l.Box, "Allow")
-	second := consent()
-	second.ID = "d"
-	update(consent(), second)
-	if len(l.Box.Objects) != 2 || pagetest.Button(t, l.Box, "Allow") != before {
-		t.Error("a second question made the first one new")
-	}
-	update()
-	if len(l.Box.Objects) != 0 {
-		t.Error("a question that is over is shown")
-	}
-}
-
-func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
-	pagetest.Start(t, style.Light)
-	c := consent()
-	c.App.Connected, c.App.Nodes = true, []protocol.NodeID{"nas"}
-	var answer protocol.QuestionAnswerParams
-	q := NewConsent(c, twoMachines(), pagetest.Noon, func(_ protocol.Question, p protocol.QuestionAnswerParams) { answer = p }, nil)
-	pagetest.Window(t, q.Box, 480, 760)
-	pagetest.Shows(t, q.Box, "already: what you allow", "Only these machines", "nas")
-	q.Tick(pagetest.Noon.Add(2 * time.Second))
-	test.Tap(pagetest.Button(t, q.Box, "Allow"))
-	if !slices.Equal(answer.Nodes, c.App.Nodes) {
-		t.Errorf("got %q, want %q", answer.Nodes, c.App.Nodes)
-	}
-}
-
 func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
@@ -274,11 +213,11 @@ func TestLeftTokenFormIsRestored(t *testing.T) {
 	}
 	check(t, p.Box, "Run commands").SetChecked(false)
 	choice := func() *widgets.Select {
-		return widgettest.Find(p.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, someMachines) })
+		return widgettest.Find(p.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, grant.SomeMachines) })
 	}
-	choice().SetSelected(someMachines) // and no machine yet
-	if open(); choice().Selected != someMachines {
-		t.Errorf("Machines after the return: got %q, want %q", choice().Selected, someMachines)
+	choice().SetSelected(grant.SomeMachines) // and no machine yet
+	if open(); choice().Selected != grant.SomeMachines {
+		t.Errorf("Machines after the return: got %q, want %q", choice().Selected, grant.SomeMachines)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Discard"))
 	if name := open(); name.Text != "" {

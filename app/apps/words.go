@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/grant"
 	"fairlead/app/lists"
 	"fairlead/app/question"
 	"fairlead/app/wording"
@@ -40,26 +41,10 @@ func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand
 	return list
 }
 
-// Permission is a scope in words.
-type Permission struct {
-	Scope       protocol.Scope
-	Text, About string
-}
-
-// Permissions are the permissions that an app can have.
-var Permissions = []Permission{
-	{protocol.ScopeNetworkRead, "See your machines", "Their names, systems and whether they are online."},
-	{protocol.ScopeFilesRead, "Read files", "List, search and read files."},
-	{protocol.ScopeFilesWrite, "Change files", "Write, edit and delete files. Fairlead asks you first, unless a rule allows it."},
-	{protocol.ScopeShell, "Run commands", "Fairlead asks you first, unless a rule allows it."},
-	{protocol.ScopeNetRead, "See network details", "Addresses, routes and name servers of your machines."},
-	{protocol.ScopeAllTools, "Use all other tools", "The tools of the agent and every tool of your machines, such as schedules and transfers."},
-}
-
 // PermissionsText describes scopes in one line: read files, run commands.
 func PermissionsText(scopes []protocol.Scope) string {
 	var may []string
-	for _, p := range Permissions {
+	for _, p := range grant.All {
 		if slices.Contains(scopes, p.Scope) {
 			may = append(may, lowerFirst(p.Text))
 		}

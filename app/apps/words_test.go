@@ -9,18 +9,19 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
+	"fairlead/app/grant"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
 func TestEveryScopeOfAnAppHasWords(t *testing.T) {
 	for _, s := range protocol.AppScopes {
-		if !slices.ContainsFunc(Permissions, func(p Permission) bool { return p.Scope == s && p.Text != "" && p.About != "" }) {
+		if !slices.ContainsFunc(grant.All, func(p grant.Permission) bool { return p.Scope == s && p.Text != "" && p.About != "" }) {
 			t.Errorf("the scope %s has no words", s)
 		}
 	}
-	if len(Permissions) != len(protocol.AppScopes) {
-		t.Errorf("%d permissions for %d scopes", len(Permissions), len(protocol.AppScopes))
+	if len(grant.All) != len(protocol.AppScopes) {
+		t.Errorf("%d permissions for %d scopes", len(grant.All), len(protocol.AppScopes))
 	}
 }
 

@@ -92,7 +92,7 @@ func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
 	if len(r) != 1 || !regexp.MustCompile(`\n  `+format.Words(r[0].Pairing.Words)+`\n`).MatchString(out.String()) {
 		t.Errorf("the other side shows other words than %v: %s", r, out.String())
 	}
-	p.click(image.Pt(w.x+240, w.y+w.h-32)) // Allow, the last button; its text is too bright to be read
+	p.click(image.Pt(w.x+w.w-56, w.y+w.h-30)) // Allow, the last button; its text is too bright to be read
 	p.until("the pairing", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Name == "tower" })
 	p.waitNoWindow(asks)
 	p.waitText(mainWindow, "is paired")

@@ -111,7 +111,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 		t.Errorf("the keyboard is with %q", front)
 	}
 	d.shot("typing-on")
-	if e := d.waitTray("1 question needs you"); !e.disabled {
+	if e := d.waitTray("Fairlead wants to run a command"); !e.disabled {
 		t.Error("the status line can be chosen")
 	}
 	d.chooseTray("Needs you (1)/Run ls -la")

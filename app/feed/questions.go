@@ -75,6 +75,11 @@ func (s *Questions) EndAnswer(ids []protocol.QuestionID, now ...protocol.Questio
 	}
 }
 
+// Find finds a question.
+func (l QuestionList) Find(id protocol.QuestionID) (protocol.Question, bool) {
+	return lists.Find(l, func(q protocol.Question) bool { return q.ID == id })
+}
+
 // OfCalls returns the approvals: the questions about calls and about runs that make calls.
 func (l QuestionList) OfCalls() QuestionList {
 	return lists.Without(l, func(q protocol.Question) bool { return !q.IsOfCall() })

@@ -69,6 +69,8 @@ type (
 	Setting string
 	// Question is a question in its dialog; an empty one is the page of all.
 	Question protocol.QuestionID
+	// Identical is a question in its dialog, to be answered together with all identical ones.
+	Identical protocol.QuestionID
 	// URL is an address of the web or of mail in the browser.
 	URL string
 	// Reveal is a file of this computer in its file manager.
@@ -99,6 +101,7 @@ func (Files) isTarget()     {}
 func (Page) isTarget()      {}
 func (Setting) isTarget()   {}
 func (Question) isTarget()  {}
+func (Identical) isTarget() {}
 func (URL) isTarget()       {}
 func (Reveal) isTarget()    {}
 func (SendFiles) isTarget() {}

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/host"
+	"fairlead/app/inbox"
 	"fairlead/app/lists"
 	"fairlead/app/machine"
 	"fairlead/app/style"
@@ -31,19 +32,18 @@ type Page struct {
 	view     feed.View
 	pairing  feed.Pairing
 	clients  []protocol.Device
-	requests *widgets.Questions
+	requests *inbox.Cards
 	detail   *detail // nil while no machine is shown
 	client   *client // nil while no controller is shown
 	invite   *invite // nil while no machine is added
-	answer   func(protocol.Question, protocol.QuestionAnswerParams)
 	opened   func(protocol.NodeID)
 	now      func() time.Time
 }
 
-// New creates the page and follows the gateway until ctx ends. answer answers a request; opened is
-// called with the machine that is shown, which is empty for the list.
-func New(ctx context.Context, e host.Env, answer func(protocol.Question, protocol.QuestionAnswerParams), opened func(protocol.NodeID)) *Page {
-	p := newPage(ctx, e, answer, opened)
+// New creates the page and follows the gateway until ctx ends. opened is called with the machine that
+// is shown, which is empty for the list.
+func New(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Page {
+	p := newPage(ctx, e, opened)
 	p.show(e.Feed.View()) // at once, so that an opened page does not flicker
 	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Machines, e.Feed.Pairing, e.Feed.Questions, e.Feed.Calls), p.show)
 	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // updates relative times
@@ -51,8 +51,8 @@ func New(ctx context.Context, e host.Env, answer func(protocol.Question, protoco
 	return p
 }
 
-func newPage(ctx context.Context, e host.Env, answer func(protocol.Question, protocol.QuestionAnswerParams), opened func(protocol.NodeID)) *Page {
-	p := &Page{ctx: ctx, m: Model{e.Feed}, e: e, requests: widgets.NewQuestions(), answer: answer, opened: opened, now: time.Now}
+func newPage(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Page {
+	p := &Page{ctx: ctx, m: Model{e.Feed}, e: e, requests: inbox.NewCards(e, protocol.AskPair, protocol.AskWiden), opened: opened, now: time.Now}
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
 	p.ShowList()
 	return p
@@ -104,7 +104,7 @@ func (p *Page) At(place fyne.Position) protocol.NodeID {
 
 func (p *Page) show(v feed.View) {
 	p.view, p.pairing = v, v.Pairing
-	UpdateRequests(p.requests, v.Questions.Pending.Of(protocol.AskPair, protocol.AskWiden), p.now(), p.answer)
+	p.requests.Show(v, p.now())
 	p.Update()
 }
 

@@ -30,7 +30,7 @@ func newTestPage(t *testing.T) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	b := &bench{host: &pagetest.Host{}}
-	b.Page = newPage(ctx, host.Env{Host: b.host, Feed: app.Feed, Machines: &style.Machines{}}, nil, func(id protocol.NodeID) { b.shown = id })
+	b.Page = newPage(ctx, host.Env{Host: b.host, Feed: app.Feed, Machines: &style.Machines{}}, func(id protocol.NodeID) { b.shown = id })
 	b.now = pagetest.Clock
 	pagetest.Window(t, b.Box, 880, 1400)
 	return b

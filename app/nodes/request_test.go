@@ -20,36 +20,6 @@ func asking(id protocol.QuestionID) protocol.Question {
 	}
 }
 
-func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
-	p := newTestPage(t)
-	var answers []string
-	p.answer = func(q protocol.Question, _ protocol.QuestionAnswerParams) { answers = append(answers, string(q.ID)) }
-	p.show(machines())
-	showPairing(p, feed.Pairing{}, asking("r"))
-	pagetest.Shows(t, p.Box, "Pair “tower”?", "It wants to be a machine that the agent can use.", "Debian 12 · 10.0.0.9 · computer name vm", "cobalt-otter", "1:00 left")
-	test.Tap(pagetest.Button(t, p.Box, "Allow in 2 s"))
-	p.requests.Tick(pagetest.Noon.Add(1500 * time.Millisecond))
-	test.Tap(pagetest.Button(t, p.Box, "Allow in 1 s"))
-	if answers != nil {
-		t.Fatalf("a click counted at once: %v", answers)
-	}
-	p.requests.Tick(pagetest.Noon.Add(2 * time.Second))
-	pagetest.Shows(t, p.Box, "0:58 left")
-	test.Tap(pagetest.Button(t, p.Box, "Allow"))
-	if len(answers) != 1 || answers[0] != "r" {
-		t.Errorf("answered %v", answers)
-	}
-	allow := pagetest.Button(t, p.Box, "Allow")
-	showPairing(p, feed.Pairing{}, asking("r"), asking("s"))
-	if pagetest.Button(t, p.Box, "Allow") != allow {
-		t.Error("a second request made the first one new")
-	}
-	showPairing(p, feed.Pairing{})
-	if len(p.requests.Box.Objects) != 0 {
-		t.Error("a request that is over is shown")
-	}
-}
-
 func TestThePageThatAddsAMachineFollowsTheGateway(t *testing.T) {
 	p := newTestPage(t)
 	p.show(machines())

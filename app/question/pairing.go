@@ -6,10 +6,17 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
+
+// PairingWords are the words about a device that wants to be paired, or offers more.
+func PairingWords(q protocol.Question, _ feed.View, now time.Time) Words {
+	title, _ := display.Request(q)
+	return Words{Title: title, Body: RequestText(q, now)}
+}
 
 // RequestText says what a device asks for.
 func RequestText(r protocol.Question, now time.Time) string {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/app/feed"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -14,7 +15,7 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	says := func(title, text string) {
 		t.Helper()
-		if got := RequestTitle(r); got != title {
+		if got := PairingWords(r, feed.View{}, now).Title; got != title {
 			t.Errorf("%q, want %q", got, title)
 		}
 		if got := RequestText(r, now); got != text {

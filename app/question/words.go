@@ -4,26 +4,36 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"fairlead/app/feed"
 	"fairlead/app/wording"
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/display"
 )
+
+// Words are what a question says outside its dialog.
+type Words struct {
+	Title string // of the dialog, a card and a notification
+	Line  string // in lists and the menu of the tray; empty is Title
+	Body  string // of a notification, below Title
+	// Whole reports whether Title and Body have everything that the person must see, so that a
+	// notification may allow it.
+	Whole bool
+	// CanDeny reports whether a notification may deny it.
+	CanDeny bool
+}
+
+// UnknownWords are the words about a question of a kind that this version does not know.
+func UnknownWords(q protocol.Question, _ feed.View, _ time.Time) Words {
+	return Words{Title: "A question that this version cannot show", Body: "Update Fairlead on this computer to answer it."}
+}
 
 // editable are the arguments that a person may change before a call runs, with their labels.
 var editable = map[string]struct{ name, label string }{
 	"Bash":  {"command", "The command"},
 	"Write": {"content", "The content"},
 	"Edit":  {"newString", "The new text"},
-}
-
-// QuestionLine summarizes an approval in one line, with the machine's display name.
-func QuestionLine(a protocol.Question, machine string) string {
-	what, where := display.CallText(a, machine)
-	line, _ := wording.Reveal(strings.TrimSpace(format.Clip(what, 36) + " " + where))
-	return line
 }
 
 // onMachine says where a call runs; it is empty for the gateway's own tools.
@@ -58,6 +68,18 @@ func OutcomeText(a protocol.Question) string {
 		return "not answered in time"
 	}
 	return "no longer needed"
+}
+
+// EndText says how a question ended that was not answered here, after its name: "was answered
+// elsewhere: denied by phone".
+func EndText(q protocol.Question) string {
+	switch {
+	case answerWords[q.State] != "":
+		return "was answered elsewhere: " + OutcomeText(q)
+	case q.State == protocol.QuestionSuperseded, q.State == protocol.QuestionExpired:
+		return "was " + OutcomeText(q)
+	}
+	return "is " + OutcomeText(q)
 }
 
 // Lookalikes returns up to five different words that mix Latin letters with similar Greek or

@@ -16,10 +16,8 @@ import (
 type App struct {
 	*feed.Feed
 
-	Chats     *chats.Chats
-	Approvals Approvals
-	Questions Questions
-	Drafts    *unsaved.Store
+	Chats  *chats.Chats
+	Drafts *unsaved.Store
 }
 
 // NewApp creates the view models of the gateway of this computer. Use and Run start them. The
@@ -33,8 +31,6 @@ func newApp(f *feed.Feed) *App {
 	a := &App{Feed: f}
 	a.Chats = chats.New(f)
 	a.Drafts = &unsaved.Store{}
-	a.Approvals = Approvals{a}
-	a.Questions = Questions{a}
 	return a
 }
 

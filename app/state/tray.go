@@ -38,7 +38,7 @@ type Tray struct {
 	Items []TrayItem
 }
 
-// TrayItem is an entry of the menu. Do is its action; Key and ID are the action's parameters.
+// TrayItem is an entry of the menu. Do is its action; the fields after it are the action's parameters.
 type TrayItem struct {
 	Label     string
 	Separator bool
@@ -46,11 +46,10 @@ type TrayItem struct {
 	Checked   bool
 	Do        string
 	Key       protocol.SessionKey
-	ID        protocol.QuestionID
+	Question  protocol.QuestionID
 	Mode      int
 	Node      protocol.NodeID
-	Gateway   string              // ID of a gateway
-	Request   protocol.QuestionID // a question other than an approval
+	Gateway   string // ID of a gateway
 	Items     []TrayItem
 }
 
@@ -60,10 +59,8 @@ const (
 	TrayNew    = "new"
 	TrayChat   = "chat"
 	TrayReview = "review"
-	TrayNeeds  = "needs" // all approvals, in the main window
-	// TrayConnect shows a device or an app that asks to connect, or the question of a server.
-	TrayConnect = "connect"
-	TrayPause   = "pause"
+	TrayNeeds  = "needs" // all questions, in the main window
+	TrayPause  = "pause"
 	// changes the approval mode of the most recent chat: Mode is the index in ModeChoices
 	TrayMode     = "mode"
 	TraySettings = "settings"
@@ -78,8 +75,8 @@ const (
 
 const maxTrayItems = 8
 
-// TrayOf returns the tray's content for a view.
-func TrayOf(v feed.View) Tray {
+// TrayOf returns the tray's content for a view. words returns the words of a question.
+func TrayOf(v feed.View, words func(protocol.Question) question.Words) Tray {
 	t := Tray{Needs: v.Needs(), Status: "Ready"}
 	switch {
 	case v.Status.Storage != "":
@@ -87,7 +84,7 @@ func TrayOf(v feed.View) Tray {
 	case !v.Status.Connected && v.Status.Problem != "":
 		t.Icon, t.Status = TrayOffline, "No connection to the gateway"
 	case t.Needs > 0:
-		t.Icon, t.Status = TrayNeedsYou, needsText(v)
+		t.Icon, t.Status = TrayNeedsYou, needsText(v, words)
 	case !v.Status.Loaded:
 		t.Status = "Starting"
 	case v.Status.Paused:
@@ -99,7 +96,7 @@ func TrayOf(v feed.View) Tray {
 	t.Items = lists.Without([]TrayItem{
 		{Label: t.Status, Disabled: true},
 		separator,
-		needsItem(v), transferItem(v),
+		needsItem(v, words), transferItem(v),
 		{Label: "Open", Do: TrayOpen},
 		{Label: "New chat", Do: TrayNew},
 		recentItem(v), machinesItem(v), separator,
@@ -129,22 +126,19 @@ func limitItems[T any](list []T, entry func(T) TrayItem, more TrayItem) (items [
 	return items
 }
 
-// needsText says how many questions wait for the person.
-func needsText(v feed.View) string {
-	if v.Needs() == 1 && !v.Questions.Pending[0].IsOfCall() {
-		return question.Title(v.Questions.Pending[0])
+// needsText says how many questions wait for the person, or which one.
+func needsText(v feed.View, words func(protocol.Question) question.Words) string {
+	if v.Needs() == 1 {
+		return words(v.Questions.Pending[0]).Title
 	}
 	return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
 }
 
-func needsItem(v feed.View) TrayItem {
+func needsItem(v feed.View, words func(protocol.Question) question.Words) TrayItem {
 	n := v.Needs()
 	item := TrayItem{Label: fmt.Sprintf("Needs you (%d)", n)}
 	item.Items = limitItems(v.Questions.Pending, func(q protocol.Question) TrayItem {
-		if q.IsOfCall() {
-			return TrayItem{Label: question.QuestionLine(q, v.Machines.Name(q.Node)), Do: TrayReview, ID: q.ID}
-		}
-		return TrayItem{Label: format.Clip(question.Title(q), 60), Do: TrayConnect, Request: q.ID}
+		return TrayItem{Label: format.Clip(words(q).Line, 60), Do: TrayReview, Question: q.ID}
 	}, TrayItem{Do: TrayNeeds})
 	if n > 1 && n <= maxTrayItems {
 		item.Items = append(item.Items, TrayItem{Separator: true}, TrayItem{Label: "Show all", Do: TrayNeeds})

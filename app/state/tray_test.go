@@ -1,16 +1,26 @@
 package state
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/inbox"
 	"fairlead/gateway/protocol"
 )
+
+// trayFor is the tray for a view with the words of the questions.
+func trayFor(v feed.View) Tray { return TrayOf(v, inbox.Words(v, time.Now())) }
+
+var exampleQuestion = protocol.Question{
+	ID: "q", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "nas", Tool: "Bash",
+	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
+}
 
 func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	working := []protocol.RunInfo{{State: protocol.RunTools}}
@@ -31,7 +41,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Pending: asked}}, TrayError, "Cannot save data"},
 	} {
 		t.Run(c.status, func(t *testing.T) {
-			if got := TrayOf(c.v); got.Icon != c.icon || got.Status != c.status {
+			if got := trayFor(c.v); got.Icon != c.icon || got.Status != c.status {
 				t.Errorf("%+v: icon %d, %q", c.v, got.Icon, got.Status)
 			}
 		})
@@ -47,7 +57,7 @@ func TestTrayListsStayShort(t *testing.T) {
 		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint(i))})
 		v.Machines = append(v.Machines, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
 	}
-	for _, i := range TrayOf(v).Items {
+	for _, i := range trayFor(v).Items {
 		if len(i.Items) > maxTrayItems+1 {
 			t.Errorf("%s has %d items", i.Label, len(i.Items))
 		}
@@ -71,8 +81,8 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 	v := f.View()
 	want := []protocol.QuestionID{"urgent", "app", "device", "call", "later"}
 	var tray []protocol.QuestionID
-	for _, i := range needsItem(v).Items {
-		if id := cmp.Or(i.ID, i.Request); id != "" {
+	for _, i := range needsItem(v, inbox.Words(v, time.Now())).Items {
+		if id := i.Question; id != "" {
 			tray = append(tray, id)
 		}
 	}
@@ -83,7 +93,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 
 func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Machines: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
-	for _, i := range TrayOf(v).Items {
+	for _, i := range trayFor(v).Items {
 		if i.Label != "Machines" {
 			continue
 		}
@@ -117,7 +127,7 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 }
 
 func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
-	tray := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Machines: []protocol.NodeInfo{{ID: "nas"}}})
+	tray := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Machines: []protocol.NodeInfo{{ID: "nas"}}})
 	if got := tray.With(nil); len(got.Items) != len(tray.Items) {
 		t.Error("without other gateways the menu has an entry for them")
 	}
@@ -144,7 +154,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 		}
 		return item
 	}
-	plain := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}})
+	plain := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}})
 	one := plain.With(list[:1])
 	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
 		t.Errorf("%+v", one)
@@ -164,8 +174,8 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
 		t.Errorf("%q: %q", menu(all).Label, labels)
 	}
-	here := TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: []protocol.Question{{ID: "a", Kind: protocol.AskCall}}}}).With(list[:1])
-	if here.Needs != 3 || here.Status != "1 question needs you" {
+	here := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: []protocol.Question{exampleQuestion}}}).With(list[:1])
+	if here.Needs != 3 || here.Status != "Fairlead wants to run a command" {
 		t.Errorf("%d, %q", here.Needs, here.Status)
 	}
 	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
@@ -176,13 +186,13 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 
 func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 	var labels []string
-	for _, i := range TrayOf(feed.View{Status: feed.Status{Connected: true, Loaded: true}}).Items {
+	for _, i := range trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}}).Items {
 		labels = append(labels, i.Label)
 	}
 	if got, want := strings.Join(labels, ", "), "Ready, , Open, New chat, , Pause agent, Settings, , Quit"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	with := TrayOf(feed.View{}).With([]GatewayLine{{ID: "pin", Name: "cellar"}})
+	with := trayFor(feed.View{}).With([]GatewayLine{{ID: "pin", Name: "cellar"}})
 	if got := with.Items[4]; got.Label != "Gateways" {
 		t.Errorf("the entry after New chat is %q", got.Label)
 	}
@@ -190,7 +200,7 @@ func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 
 func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}}
-	for _, i := range TrayOf(v).Items {
+	for _, i := range trayFor(v).Items {
 		if i.Label == "Transfers (1)" {
 			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != TrayTransfers {
 				t.Errorf("%+v", i.Items)

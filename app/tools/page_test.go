@@ -62,16 +62,7 @@ func full() feed.View {
 }
 
 func inputQuestion() protocol.Question {
-	one, five := 1.0, 5.0
-	return protocol.Question{
-		ID: "q", Kind: protocol.AskInput, CreatedAt: at(0), ExpiresAt: at(5 * time.Minute), Input: &protocol.InputSubject{Server: "github", Message: "How shall the new repository be set up?", Fields: []protocol.Field{
-			{Name: "name", Title: "Name", Kind: "text", Required: true, Description: "Letters and digits.", Min: &one},
-			{Name: "stars", Title: "Stars", Kind: "integer", Min: &one, Max: &five, Default: 3.0},
-			{Name: "private", Title: "Private", Kind: "boolean", Default: true},
-			{Name: "license", Title: "Licence", Kind: "choice", Required: true, Choices: []protocol.Choice{{Value: "mit", Title: "MIT"}, {Value: "apache", Title: "Apache 2.0"}}},
-			{Name: "topics", Title: "Topics", Kind: "choices", Choices: []protocol.Choice{{Value: "go", Title: "Go"}, {Value: "cli", Title: "Command line"}}},
-		}},
-	}
+	return protocol.Question{ID: "q", Kind: protocol.AskInput, CreatedAt: at(0), ExpiresAt: at(5 * time.Minute), Input: &protocol.InputSubject{Server: "github", Message: "How shall the new repository be set up?"}}
 }
 
 func found() []protocol.FoundServer {

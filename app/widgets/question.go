@@ -56,6 +56,18 @@ func (q *Question) Set(left, allow string, enabled bool) {
 	}
 }
 
+// HideAnswers leaves out the buttons that allow and deny.
+func (q *Question) HideAnswers() {
+	q.allow.Hide()
+	q.deny.Hide()
+}
+
+// InCard puts a question into a card of a list.
+func InCard(q *Question) fyne.CanvasObject {
+	return Inset(0, 0, style.Inside, 0, container.NewStack(NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
+		Inset(style.Inside, style.Group, style.Inside, style.Group, q.Box)))
+}
+
 // Questions lists questions on a page, each in a card. Create it with [NewQuestions].
 type Questions struct {
 	Box  *fyne.Container
@@ -88,8 +100,7 @@ func (l *Questions) Update(ids []string, create func(i int) *Question) {
 			q.OnResize = l.Box.Refresh
 		}
 		l.list = append(l.list, q)
-		l.Box.Add(Inset(0, 0, style.Inside, 0, container.NewStack(NewRect(style.ColorSurface, style.ColorNeedsYou, style.Corner),
-			Inset(style.Inside, style.Group, style.Inside, style.Group, q.Box))))
+		l.Box.Add(InCard(q))
 	}
 	SetVisible(l.Box, len(l.list) > 0)
 	l.Box.Refresh()

@@ -1,0 +1,129 @@
+// Package grant lets the person choose what an app may do, and on which machines.
+package grant
+
+import (
+	"slices"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/feed"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// Permission is a scope in words.
+type Permission struct {
+	Scope       protocol.Scope
+	Text, About string
+}
+
+// All are the permissions that an app can have.
+var All = []Permission{
+	{protocol.ScopeNetworkRead, "See your machines", "Their names, systems and whether they are online."},
+	{protocol.ScopeFilesRead, "Read files", "List, search and read files."},
+	{protocol.ScopeFilesWrite, "Change files", "Write, edit and delete files. Fairlead asks you first, unless a rule allows it."},
+	{protocol.ScopeShell, "Run commands", "Fairlead asks you first, unless a rule allows it."},
+	{protocol.ScopeNetRead, "See network details", "Addresses, routes and name servers of your machines."},
+	{protocol.ScopeAllTools, "Use all other tools", "The tools of the agent and every tool of your machines, such as schedules and transfers."},
+}
+
+// Permissions are check boxes for scopes, with what each of them allows.
+type Permissions struct {
+	Box    *fyne.Container
+	scopes []protocol.Scope
+	checks []*widgets.Check
+}
+
+// NewPermissions offers scopes, of which those in on are checked. changed is called after each
+// change by the person.
+func NewPermissions(offered, on []protocol.Scope, changed func()) *Permissions {
+	p := &Permissions{Box: widgets.Col(style.Gap)}
+	for _, x := range All {
+		if !slices.Contains(offered, x.Scope) {
+			continue
+		}
+		check := widgets.NewCheck(x.Text, func(bool) { changed() }, widgets.NewParagraph(x.About, style.ColorMuted, style.SizeSmall))
+		check.Set(slices.Contains(on, x.Scope))
+		p.scopes, p.checks = append(p.scopes, x.Scope), append(p.checks, check)
+		p.Box.Add(check)
+	}
+	return p
+}
+
+// Chosen returns the checked scopes, never nil.
+func (p *Permissions) Chosen() []protocol.Scope {
+	list := []protocol.Scope{}
+	for i, c := range p.checks {
+		if c.Box.Checked {
+			list = append(list, p.scopes[i])
+		}
+	}
+	return list
+}
+
+// Machines lets the person choose all machines or some of them.
+type Machines struct {
+	Box    *fyne.Container
+	ids    []protocol.NodeID
+	some   *widgets.Select
+	checks []*widgets.Check
+}
+
+// Texts of the choice between all machines and some.
+const (
+	AllMachines  = "All machines"
+	SomeMachines = "Only these machines"
+)
+
+// NewMachines offers machines. some is whether only those in on are chosen at first, and not all.
+// changed is called after each change by the person.
+func NewMachines(list []protocol.NodeInfo, some bool, on []protocol.NodeID, changed func()) *Machines {
+	m := &Machines{}
+	rows := widgets.Col(0)
+	add := func(id protocol.NodeID, name string) {
+		check := widgets.NewCheck(name, func(bool) { changed() })
+		check.Set(slices.Contains(on, id))
+		m.ids, m.checks = append(m.ids, id), append(m.checks, check)
+		rows.Add(check)
+	}
+	for _, n := range list {
+		add(n.ID, feed.NameOf(n))
+	}
+	for _, id := range on { // a machine that is gone stays chosen: no choice would mean all
+		if !slices.Contains(m.ids, id) {
+			add(id, string(id))
+		}
+	}
+	m.some = widgets.NewSelect([]string{AllMachines, SomeMachines}, nil)
+	m.some.SetSelectedIndex(widgets.Choose(some, 1, 0))
+	widgets.SetVisible(rows, some)
+	m.some.OnChanged = func(text string) {
+		widgets.SetVisible(rows, text == SomeMachines)
+		changed()
+	}
+	m.Box = widgets.Col(style.Gap, widgets.LimitWidth(260, true, m.some), rows)
+	return m
+}
+
+// Chosen returns the machines, empty for all. ok is false if the person must choose one first.
+func (m *Machines) Chosen() (list []protocol.NodeID, ok bool) {
+	if !m.IsSome() {
+		return []protocol.NodeID{}, true
+	}
+	list = m.Checked()
+	return list, len(list) > 0
+}
+
+// IsSome reports whether only the checked machines are chosen.
+func (m *Machines) IsSome() bool { return m.some.SelectedIndex() == 1 }
+
+// Checked returns the checked machines, also while all are chosen.
+func (m *Machines) Checked() (list []protocol.NodeID) {
+	for i, c := range m.checks {
+		if c.Box.Checked {
+			list = append(list, m.ids[i])
+		}
+	}
+	return list
+}

@@ -1,0 +1,113 @@
+package question
+
+import (
+	"encoding/json"
+	"fairlead/app/wording"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
+	"strings"
+	"testing"
+)
+
+var exampleQuestion = protocol.Question{
+	ID: "q", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "nas", Tool: "Bash",
+	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
+}
+
+func TestQuestionIsSaidInPlainWords(t *testing.T) {
+	edit := protocol.Question{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
+	echo := protocol.Question{
+		Tool: "echo", Node: "everything", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"message":"hi"}`),
+		ServerTool: &protocol.QuestionTool{Server: "everything", Name: "echo", Description: "Echoes back the input"},
+	}
+	by := func(q protocol.Question, kind, name string) protocol.Question {
+		q.AskedBy = protocol.AskedBy{Kind: kind, Name: name}
+		return q
+	}
+	made := edit
+	made.Preview = &protocol.CallPreview{NewFile: true}
+	for _, c := range []struct {
+		q           protocol.Question
+		title, line string
+	}{
+		{exampleQuestion, "Fairlead wants to run a command", "Run make -j4 on nas"},
+		{edit, "Fairlead wants to change a file", "Edit config.go on nas"},
+		{made, "Fairlead wants to create a file", "Edit config.go on nas"},
+		{protocol.Question{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", "Cron · action: add on the gateway"},
+		{protocol.Question{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList on the gateway"},
+		{protocol.Question{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read a file", "ReadFile · path: MEMORY.md on the gateway"},
+		{protocol.Question{Tool: "fs_write", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"chunk":"x","path":"/srv/a.txt"}`)}, "Fairlead wants to change a file", "Write a.txt on nas"},
+		{protocol.Question{Tool: "fs_delete", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/a"}`)}, "Fairlead wants to delete a file or folder", "Delete a on nas"},
+		{protocol.Question{Tool: "fs_mkdir", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/b"}`)}, "Fairlead wants to create a folder", "Create b on nas"},
+		{protocol.Question{Tool: "command", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"make"}`)}, "Fairlead wants to run a command", "Run make on nas"},
+		{echo, "everything wants to use “echo”", "Use “echo” · message: hi (everything)"},
+		{by(echo, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to use “echo” (everything)", "Use “echo” · message: hi (everything)"},
+		{by(exampleQuestion, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to run a command on nas", "Run make -j4 on nas"},
+		{by(exampleQuestion, protocol.AskedBySchedule, "Backup"), "The schedule “Backup” wants to run a command on nas", "Run make -j4 on nas"},
+		{by(exampleQuestion, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (xmpp) wants to run a command on nas", "Run make -j4 on nas"},
+		{protocol.Question{Kind: protocol.AskContinue, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}}, "The schedule “Backup” missed its run", "Continue the run"},
+		{protocol.Question{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
+		{protocol.Question{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", "Teleport · to: moon on nas"},
+		{protocol.Question{Tool: "Bash", Node: "nas", Args: json.RawMessage(`"no object"`)}, "Fairlead wants to use Bash", `Run · "no object" on nas`},
+	} {
+		t.Run(c.title, func(t *testing.T) {
+			if got := display.QuestionTitle(c.q, string(c.q.Node)); got != c.title {
+				t.Errorf("title %q, want %q", got, c.title)
+			}
+			if got := QuestionLine(c.q, string(c.q.Node)); got != c.line {
+				t.Errorf("line %q, want %q", got, c.line)
+			}
+		})
+	}
+}
+
+func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
+	for _, c := range []struct {
+		state, by, scope, want string
+	}{
+		{protocol.QuestionAllowed, "owner desktop-12", "", "allowed in another window"},
+		{protocol.QuestionAllowed, "owner cli-12", protocol.ScopeSession, "allowed in this chat on the command line"},
+		{protocol.QuestionDenied, "owner", "", "denied"},
+		{protocol.QuestionDenied, "owner this computer", "", "denied on this computer"},
+		{protocol.QuestionExpired, "", "", "not answered in time"},
+		{protocol.QuestionCancelled, "", "", "no longer needed"},
+	} {
+		if got := OutcomeText(protocol.Question{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+func TestHiddenCharactersAreShown(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain äöü 漢字\n\tnext":  "plain äöü 漢字\n\tnext",
+		"rm\u202e txt":          "rm⟨U+202E⟩ txt",
+		"a\u200bb":              "a⟨U+200B⟩b",
+		"\x1b[2Kls":             "⟨U+001B⟩[2Kls",
+		"a\rb":                  "a⟨U+000D⟩b",
+		"tag\U000E0041":         "tag⟨U+E0041⟩",
+		"bad\xffbyte":           "bad\ufffdbyte",
+		"soft\u00adhyphen":      "soft⟨U+00AD⟩hyphen",
+		"line\u2028separator":   "line⟨U+2028⟩separator",
+		"variation\ufe0f":       "variation⟨U+FE0F⟩",
+		"wide\u3000space\u2009": "wide⟨U+3000⟩space⟨U+2009⟩",
+	} {
+		got, changed := wording.Reveal(in)
+		if got != want || changed != (in != want && !strings.Contains(in, "\xff")) {
+			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
+		}
+	}
+	if got := Lookalikes("curl https://аpple.com"); len(got) != 1 || got[0] != "аpple (а is U+0430)" || Lookalikes("привет world") != nil || Lookalikes("ls -la") != nil {
+		t.Error("look-alike letters are told wrongly")
+	}
+}
+
+func FuzzReveal(f *testing.F) {
+	f.Add("rm -rf \u202e/ ; \x00\x1b[0m")
+	f.Fuzz(func(t *testing.T, s string) {
+		got, _ := wording.Reveal(s)
+		if again, changed := wording.Reveal(got); changed || again != got {
+			t.Errorf("something hidden is left in %q", got)
+		}
+	})
+}

@@ -1,0 +1,204 @@
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/golden"
+	"fairlead/app/pagetest"
+	"fairlead/gateway/protocol"
+)
+
+func pairRequest(id protocol.QuestionID, name string) protocol.Question {
+	return protocol.Question{
+		ID: id, Kind: protocol.AskPair, ExpiresAt: time.Now().Add(time.Minute).UnixMilli(), Pairing: &protocol.PairingSubject{
+			Words:  []string{"cobalt", "otter", "lamp", "nine"},
+			Device: protocol.Device{Name: name, Hostname: "vm", Role: protocol.RoleNode, OS: "Debian 12", Address: "10.0.0.9"},
+		},
+	}
+}
+
+func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
+	u.update(v)
+	if u.questions.window == nil {
+		t.Fatal("no window asks")
+	}
+	if title := u.questions.window.Title(); title != "Pair “tower”?" {
+		t.Errorf("the window is called %q", title)
+	}
+	pagetest.Shows(t, u.questions.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
+	want(`show r "Pair “tower”?" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.questions.openPage()
+	pagetest.Shows(t, u.nav.box, "Pair “tower”?")
+	pagetest.Shot(t, u.questions.window, "pairing")
+
+	// Postponed, the request stays on the page, and can be shown again.
+	u.know(v)
+	test.Tap(pagetest.Button(t, u.questions.window.Content(), "Not now"))
+	if v = u.view(); v.Questions.Pending[0].Later == 0 {
+		t.Error("the request was not postponed")
+	}
+	u.update(v)
+	if u.questions.window != nil {
+		t.Fatal("the window asks on")
+	}
+	u.runTrayItem(trayOf(v, time.Now()).Items[2].Items[0])
+	u.update(u.view())
+	if u.questions.window == nil || u.questions.dialog.Current().ID != "r" {
+		t.Fatal("the tray does not show the request")
+	}
+
+	// Answered here or elsewhere, it is over.
+	v.Questions.Pending = []protocol.Question{pairRequest("s", "attic")}
+	u.update(v)
+	if u.questions.window == nil || u.questions.window.Title() != "Pair “attic”?" {
+		t.Error("the next request is not shown")
+	}
+	v.Questions.Pending = nil
+	u.update(v)
+	if u.questions.window != nil {
+		t.Error("the window asks about nothing")
+	}
+	u.questions.openPage()
+	pagetest.Shows(t, u.nav.box, "Nothing needs you")
+}
+
+func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Questions.Pending = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
+	u.update(v)
+	if u.questions.window == nil {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.questions.window.Content(), "Allow more on “nas”?", "the tool Write", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.questions.window, "widen")
+	want(`show w "Allow more on “nas”?" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Allow more on “nas”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.questions.openPage()
+	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
+
+	// A request with a time limit comes first, and this one again after it.
+	widen := v.Questions.Pending
+	v.Questions.Pending = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
+	u.update(v)
+	if got := u.questions.window.Title(); got != "Pair “tower”?" {
+		t.Errorf("the window asks %q", got)
+	}
+	v.Questions.Pending = widen
+	u.update(v)
+	if got := u.questions.window.Title(); got != "Allow more on “nas”?" {
+		t.Errorf("the window asks %q", got)
+	}
+}
+
+func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {
+	u := newTestUI(t)
+	v := sample()
+	v.Machines = nil
+	u.update(v)
+	test.Tap(pagetest.Button(t, u.main.sidebar.headings[machinesHead].box, ""))
+	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
+	u.nav.openMachine("")
+	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {
+		t.Errorf("it opens again: %s", s)
+	}
+}
+
+func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Questions.Pending = []protocol.Question{{
+		ID: "c", Kind: protocol.AskApp, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
+		App: &protocol.AppSubject{Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell}},
+	}}
+	u.update(v)
+	if u.questions.window == nil || u.questions.window.Title() != "Connect “Claude Code”?" {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.questions.window.Content(), "claude.example", "K7WQ", "Run commands", "All machines", "left", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.questions.window, "consent")
+	want(`show c "Connect “Claude Code”?" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "Connect “Claude Code”?\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.questions.openPage()
+	pagetest.Shows(t, u.nav.box, "Connect “Claude Code”?", "K7WQ")
+	u.know(v)
+	test.Tap(pagetest.Button(t, u.questions.window.Content(), "Not now"))
+	u.update(u.view())
+	if u.questions.window != nil {
+		t.Fatal("the window asks on")
+	}
+	tray := trayOf(v, time.Now())
+	if tray.Status != "Connect “Claude Code”?" {
+		t.Errorf("the tray says %q", tray.Status)
+	}
+	u.runTrayItem(tray.Items[2].Items[0])
+	u.update(u.view())
+	if u.questions.window == nil || u.questions.dialog.Current().ID != "c" {
+		t.Fatal("the tray does not show the question")
+	}
+	v.Questions.Pending = nil
+	u.update(v)
+	if u.questions.window != nil {
+		t.Error("the window asks about nothing")
+	}
+}
+
+func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
+	u := newTestUI(t)
+	f := &fakeNotifier{}
+	u.notes.notifier = f
+	want := f.wants(t)
+	v := sample()
+	v.Questions.Pending = []protocol.Question{{
+		ID: "q", Kind: protocol.AskInput, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(), Input: &protocol.InputSubject{
+			Server: "docs", Message: "Which branch?", Fields: []protocol.Field{{Name: "branch", Title: "Branch", Kind: "text", Required: true}},
+		},
+	}}
+	u.update(v)
+	if u.questions.window == nil || u.questions.window.Title() != "“docs” asks you a question" {
+		t.Fatal("no window asks")
+	}
+	pagetest.Shows(t, u.questions.window.Content(), "Which branch?", "Branch", "left", "Decline", "Send in 2 s")
+	pagetest.Shot(t, u.questions.window, "server-question")
+	want(`show q "“docs” asks you a question" allow false deny false`)
+	if got := u.main.lines(); !strings.HasPrefix(got, "“docs” asks you a question\n") {
+		t.Errorf("sidebar:\n%s", got)
+	}
+	u.questions.openPage()
+	pagetest.Shows(t, u.nav.box, "“docs” asks you a question", "Which branch?")
+	tray := trayOf(v, time.Now())
+	if tray.Needs != 1 || tray.Items[2].Items[0].Question != "q" {
+		t.Errorf("the tray needs %d: %+v", tray.Needs, tray.Items[2])
+	}
+
+	// Closing the window cancels the question.
+	u.know(v)
+	u.questions.dialog.Close()
+	u.update(u.view())
+	if n := len(u.backend.state.View().Questions.Pending); n != 0 || u.questions.window != nil {
+		t.Errorf("%d questions after closing, window %v", n, u.questions.window)
+	}
+}
