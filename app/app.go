@@ -4,7 +4,7 @@
 // The windows are clients of the gateway's protocol. Only run.go imports Fyne's driver.
 //
 // The type ui is the root of the user interface. Its parts are types of their own: window,
-// navigator (the pages), chatWindows, approvals, settingsWindow, messages, notifications, drops and
+// navigator (the pages), chatWindows, approvals, settingsPage, messages, notifications, drops and
 // opener (links and files). backend connects them to a gateway.
 package app
 
@@ -35,7 +35,7 @@ type flags struct {
 	hidden                        bool
 
 	changelog  string         // text of CHANGELOG.md
-	link       string         // pairing invitation that the system asked the program to open
+	link       string         // fairlead:// link that the system asked the program to open
 	withParent bool           // exit with the parent process, which shows the tray icon for both
 	reopened   bool           // the windows of the parent process, which serves them, have failed
 	peer       *identity.Peer // the paired gateway that join names; nil if join is a URL
@@ -51,7 +51,7 @@ const usage = `fairlead-desktop: an AI agent that works on your computers, with 
   --version         print the version
   --help            print this
 
-A fairlead:// pairing link opens the settings with that invitation.
+A fairlead:// link opens a pairing invitation, or a page of the settings: fairlead://settings/models.
 `
 
 func parseFlags(args []string) (f flags, version bool, err error) {

@@ -13,10 +13,15 @@ func TestTheFirstPageOffersToJoinAnotherComputer(t *testing.T) {
 	u := newTestUI(t)
 	u.main.setFirstRun(true)
 	for button, want := range map[string]string{
-		"Control it from here": "Invite a device to control Fairlead", "Let it use this computer": "Name of this computer there",
+		"Control it from here": "Invite a device", "Let it use this computer": "Name of this computer there",
 	} {
 		test.Tap(pagetest.Button(t, u.main.first.box, button))
-		pagetest.Shows(t, u.settings.window.Content(), "Add a gateway", want)
+		pagetest.Shows(t, u.nav.box, "Add a gateway", want)
+		if u.main.first.box.Visible() {
+			t.Error("the first page is behind the settings")
+		}
+		u.nav.close()
+		pagetest.Shows(t, u.main.first.box, button)
 	}
 	if !u.main.firstRun {
 		t.Error("a look at the settings ended the first page")

@@ -64,8 +64,9 @@ func (w *window) arrange() {
 		w.sidebar.box.Show()
 		w.conversation.pane.SetLeading(nil)
 	}
-	widgets.SetVisible(w.first.box, w.firstRun)
-	widgets.SetVisible(w.conversation.pane, !w.firstRun && !w.ui.nav.arrange())
+	isPage := w.ui.nav.arrange()
+	widgets.SetVisible(w.first.box, w.firstRun && !isPage)
+	widgets.SetVisible(w.conversation.pane, !w.firstRun && !isPage)
 	w.body.Refresh()
 }
 

@@ -21,9 +21,11 @@ import (
 // navigator opens the pages that replace the chat in the main window.
 type navigator struct {
 	ui         *ui
-	box        *fyne.Container // container of the page
-	head       fyne.CanvasObject
+	box        *fyne.Container   // container of the page
+	view       fyne.CanvasObject // the page
+	head       fyne.CanvasObject // over the page, or above it with the way back
 	menuButton *widgets.Button
+	backButton *widgets.Button    // to the list in whose place the page stands
 	title      string             // empty without a page
 	cancel     context.CancelFunc // cancels the page's context; nil without a page
 
@@ -53,8 +55,7 @@ const (
 	transfersTitle = "Transfers"
 	filesTitle     = "Files"
 	activityTitle  = "Activity"
-	channelsTitle  = "Channels"
-	settingsTitle  = "Settings" // a window
+	settingsTitle  = "Settings"
 	searchTitle    = "Search"
 	archivesTitle  = "Earlier conversations"
 )
@@ -113,26 +114,40 @@ func (n *navigator) addMachine() {
 	n.openTitled(machinesTitle)
 }
 
+// openTitled opens the page with a title, which may be one of the settings.
 func (n *navigator) openTitled(title string) {
 	for _, p := range (fixedPages{n.ui, n}).all() {
 		if p.title == title {
 			n.open(p)
+			return
 		}
+	}
+	switch title {
+	case "":
+	case settingsTitle:
+		n.ui.settings.open()
+	case shortcutsTitle:
+		n.openShortcuts()
+	default:
+		n.ui.settings.openPage(title)
 	}
 }
 
 // open replaces the chat by a page.
 func (n *navigator) open(p page) {
-	n.ui.main.endFirstRun()
+	if p.title != settingsTitle { // the first page leads there, and stays until something is connected
+		n.ui.main.endFirstRun()
+	}
 	n.close()
 	n.ui.main.conversation.window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(n.ui.ctx)
 	n.title, n.cancel = p.title, cancel
 	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
-	n.head = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(0, -1, n.menuButton)))
-	view, back := p.open(ctx)
-	n.back = back
-	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), view, n.head}
+	n.backButton = widgets.NewQuietButton(p.title, "back", func() { n.back() })
+	n.backButton.Hide()
+	n.head = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(style.Gap, -1, n.menuButton, n.backButton)))
+	n.view, n.back = p.open(ctx)
+	n.fill()
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
 	n.ui.main.sidebar.show()
@@ -148,10 +163,29 @@ func (n *navigator) close() {
 		return
 	}
 	n.cancel()
-	n.cancel, n.title, n.back, n.dropTarget, n.files, n.focus = nil, "", nil, nil, nil, nil
+	n.cancel, n.title, n.view, n.back, n.dropTarget, n.files, n.focus, n.ui.settings.page = nil, "", nil, nil, nil, nil, nil, nil
 	n.box.Objects = nil
 	n.ui.main.arrange()
 	n.ui.messages.move()
+}
+
+// fill shows the page with the head over it, or below the head if that has the way back.
+func (n *navigator) fill() {
+	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), n.view, n.head}
+	if n.backButton.Visible() {
+		n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), widgets.WithHeader(n.head, n.view)}
+	}
+}
+
+// showWayBack shows or hides the way back from the page to the list in whose place it stands.
+func (n *navigator) showWayBack(on bool) {
+	if n.backButton.Visible() != on {
+		widgets.SetVisible(n.backButton, on)
+		if n.view != nil {
+			n.fill()
+			n.ui.main.arrange()
+		}
+	}
 }
 
 // arrange shows the open page, if there is one. The drawer's button is for narrow windows only.
@@ -160,9 +194,11 @@ func (n *navigator) arrange() bool {
 		n.box.Hide()
 		return false
 	}
+	isBar := n.backButton.Visible()
 	space := n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0)
-	widgets.ReserveTitleSpace(widgets.Choose(n.ui.main.narrow, space, fyne.Size{}))
-	widgets.SetVisible(n.head, n.ui.main.narrow)
+	widgets.ReserveTitleSpace(widgets.Choose(n.ui.main.narrow && !isBar, space, fyne.Size{}))
+	widgets.SetVisible(n.menuButton, n.ui.main.narrow)
+	widgets.SetVisible(n.head, n.ui.main.narrow || isBar)
 	n.box.Show()
 	return true
 }

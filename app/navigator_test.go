@@ -37,7 +37,11 @@ func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
-	for _, p := range (fixedPages{u, u.nav}).all() {
+	all := (fixedPages{u, u.nav}).all()
+	for _, e := range (fixedPages{u, u.nav}).settings() {
+		all = append(all, page{e.Icon, e.Title, e.Open})
+	}
+	for _, p := range all {
 		u.nav.open(p)
 		if size := u.main.conversation.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
 			t.Errorf("%s needs %v", p.title, size)

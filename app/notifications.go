@@ -12,6 +12,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/notify"
 	"fairlead/app/question"
+	"fairlead/app/settings"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -111,7 +112,7 @@ func (ns *notifications) review(id string) {
 		ns.ui.main.show()
 		ns.ui.questions.openPage()
 	case id == testID:
-		ns.ui.settings.open()
+		ns.ui.settings.openPage(settings.NotificationsTitle)
 	default:
 		ns.openDialog(protocol.QuestionID(id))
 	}

@@ -25,8 +25,6 @@ import (
 // opener opens links, files and pictures, and saves files.
 type opener struct{ ui *ui }
 
-func (o *opener) openURL(u *url.URL) { o.openURLIn(o.ui.main.conversation.window, u) }
-
 // openURLIn opens an address for a window, which shows why that failed.
 func (o *opener) openURLIn(w fyne.Window, u *url.URL) {
 	if u == nil {

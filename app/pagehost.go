@@ -56,6 +56,10 @@ func (h pageHost) Open(to host.Target) {
 		h.ui.opener.reveal(string(to))
 	case host.SendFiles:
 		h.ui.sender.Pick(protocol.NodeID(to))
+	case host.Folder:
+		h.ui.opener.openPath(string(to))
+	case host.ChooseFolder:
+		h.ui.picker.ChooseFolder(h.ui.main.conversation.window, to.Title, to.Button, to.Chosen)
 	case host.SaveFile:
 		h.ui.opener.save(h.ui.main.conversation.window, to)
 	case host.OpenFile:

@@ -12,6 +12,7 @@ import (
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
+	"fairlead/app/settings"
 	"fairlead/app/skills"
 	"fairlead/app/tools"
 	"fairlead/app/transfers"
@@ -29,10 +30,15 @@ func (n fixedPages) foot() []page {
 	return []page{{"folder", filesTitle, n.nav.openFiles}, n.transfers(), n.schedule(), n.activity()}
 }
 
-// all are all pages with a fixed place. Those that are not at the bottom of the sidebar open from
-// its headings or from the settings.
+// all are all pages with a fixed place of their own. Those that are not at the bottom of the sidebar
+// open from its headings or from other pages.
 func (n fixedPages) all() []page {
-	return append(n.foot(), n.ui.questions.page(), n.machines(), n.rules(), n.skills(), n.channels(), n.tools(), n.apps(), n.auditLog())
+	return append(n.foot(), n.ui.questions.page(), n.machines(), n.auditLog())
+}
+
+// settings are the pages of other packages that the settings show, in this order.
+func (n fixedPages) settings() []settings.Entry {
+	return []settings.Entry{n.rules(), n.tools(), n.skills(), n.channels(), n.apps()}
 }
 
 func (n fixedPages) machines() page {
@@ -80,36 +86,36 @@ func (n fixedPages) auditLog() page {
 	}}
 }
 
-func (n fixedPages) rules() page {
-	return page{"shield", "Approvals and rules", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+func (n fixedPages) rules() settings.Entry {
+	return settings.Entry{Icon: "shield", Title: "Approvals and rules", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := rules.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }
 
-func (n fixedPages) skills() page {
-	return page{"skill", "Skills", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+func (n fixedPages) skills() settings.Entry {
+	return settings.Entry{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := skills.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }
 
-func (n fixedPages) channels() page {
-	return page{"channel", channelsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+func (n fixedPages) channels() settings.Entry {
+	return settings.Entry{Icon: "channel", Title: "Channels", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := channels.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }
 
-func (n fixedPages) apps() page {
-	return page{"link", "Connected apps", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+func (n fixedPages) apps() settings.Entry {
+	return settings.Entry{Icon: "link", Title: "Connected apps", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := apps.New(ctx, n.ui.env(), n.ui.backend.clientPrograms())
 		return p.Box, p.Back
 	}}
 }
 
-func (n fixedPages) tools() page {
-	return page{"plug", "Tools", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+func (n fixedPages) tools() settings.Entry {
+	return settings.Entry{Icon: "plug", Title: "Tools", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := tools.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}

@@ -24,15 +24,13 @@ import (
 // preferences are the preferences of this computer's windows. They are stored in the data folder,
 // not in Fyne's preferences, so that a second data folder has its own.
 type preferences struct {
-	Width          float32             `json:"width,omitempty"`
-	Height         float32             `json:"height,omitempty"`
-	Place          native.Place        `json:"place,omitzero"` // of the main window
-	SettingsWidth  float32             `json:"settingsWidth,omitempty"`
-	SettingsHeight float32             `json:"settingsHeight,omitempty"`
-	SettingsPage   string              `json:"settingsPage,omitempty"` // title of the page shown last
-	ChatWidth      float32             `json:"tornWidth,omitempty"`    // of chat windows
-	ChatHeight     float32             `json:"tornHeight,omitempty"`
-	Chat           protocol.SessionKey `json:"chat,omitempty"`
+	Width        float32             `json:"width,omitempty"`
+	Height       float32             `json:"height,omitempty"`
+	Place        native.Place        `json:"place,omitzero"`         // of the main window
+	SettingsPage string              `json:"settingsPage,omitempty"` // title of the page shown last
+	ChatWidth    float32             `json:"tornWidth,omitempty"`    // of chat windows
+	ChatHeight   float32             `json:"tornHeight,omitempty"`
+	Chat         protocol.SessionKey `json:"chat,omitempty"`
 	// Theme and TextSize copy the configuration, for the first frame.
 	Theme        string  `json:"theme,omitempty"`
 	TextSize     float32 `json:"textSize,omitempty"`

@@ -111,10 +111,10 @@ func runGUI(f flags, b *backend, i *instance.Instance) error {
 		bind.Watch(ctx, i.Requests, func(a instance.Requests) {
 			if a.Count > 0 {
 				u.main.show()
-				u.settings.openInvitation(a.Link)
+				u.settings.openLink(a.Link)
 			}
 		})
-		u.settings.openInvitation(f.link)
+		u.settings.openLink(f.link)
 		b.notifyReopened()
 	})
 	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {

@@ -115,6 +115,10 @@ func (w *window) bindings() []binding {
 				u.nav.files.Undo()
 			}
 		}},
+		{groupSettings, "Next page", fyne.KeyPageDown, ctrl, u.settings.moveTab(1)},
+		{groupSettings, "Previous page", fyne.KeyPageUp, ctrl, u.settings.moveTab(-1)},
+		{groupSettings, "Next page", fyne.KeyTab, ctrl, u.settings.moveTab(1)},
+		{groupSettings, "Previous page", fyne.KeyTab, ctrlShift, u.settings.moveTab(-1)},
 	}...)
 }
 
@@ -150,19 +154,6 @@ func (c *conversation) bindings() []binding {
 	}...)
 }
 
-// bindings are the keys of the settings window. moveTab opens the next page, or with -1 the one
-// before.
-func (sw *settingsWindow) bindings(closeWindow func(), moveTab func(by int)) []binding {
-	return []binding{
-		{groupSettings, "Next page", fyne.KeyPageDown, ctrl, func() { moveTab(1) }},
-		{groupSettings, "Previous page", fyne.KeyPageUp, ctrl, func() { moveTab(-1) }},
-		{groupSettings, "Next page", fyne.KeyTab, ctrl, func() { moveTab(1) }},
-		{groupSettings, "Previous page", fyne.KeyTab, ctrlShift, func() { moveTab(-1) }},
-		{groupProgram, "Close the window", fyne.KeyW, ctrl, closeWindow},
-		{groupProgram, "Quit", fyne.KeyQ, ctrl, sw.ui.quit},
-	}
-}
-
 const shortcutsTitle = "Keyboard shortcuts"
 
 // openShortcuts shows all shortcuts in the main window.
@@ -184,7 +175,7 @@ func (n *navigator) openShortcuts() {
 
 // shortcutLines lists the shortcuts that contain a text, by group.
 func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
-	all := append(n.ui.main.bindings(), n.ui.settings.bindings(nil, nil)...)
+	all := n.ui.main.bindings()
 	groups := []string{groupChats, groupChatList, chat.KeysGroup, groupInbox, groupApprovals, groupProgram, groupFiles, groupOutput, groupSettings}
 	rows := map[string][]widgets.ListItem{}
 	seen := map[string]bool{}

@@ -39,7 +39,7 @@ type ui struct {
 	messages  *messages
 	chats     *chatWindows
 	questions *questions
-	settings  *settingsWindow
+	settings  *settingsPage
 	notes     *notifications
 	sender    *send.Sender
 	opener    *opener
@@ -62,7 +62,7 @@ type ui struct {
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
-	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsWindow{ui: u}
+	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u}
 	u.notes, u.opener = newNotifications(u), &opener{u}
 	u.messages, u.parts = newMessages(u), &parts{ui: u}
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
@@ -150,7 +150,6 @@ func (u *ui) save() {
 		c.saveDraft()
 		c.saveSize()
 	}
-	u.settings.saveSize()
 	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {
 		place, exists := native.PlaceOf(u.main.conversation.window)
 		u.backend.prefs.update(func(r *preferences) {

@@ -23,7 +23,6 @@ const inbox = "app/inbox"
 // The list only gets shorter.
 var unmoved = []string{
 	"app/archive",
-	"app/settings",
 }
 
 // noGateway are the packages that know nothing of a gateway, except those of unmovedWidgets.

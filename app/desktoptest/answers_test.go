@@ -84,7 +84,7 @@ func (d *desk) page(title string) {
 }
 
 // openPage opens a page of the main window, which is in front: from the foot of the sidebar, by the
-// heading of its section, or from the settings.
+// heading of its section, or with a link to the settings.
 func (p *program) openPage(title string) {
 	p.t.Helper()
 	switch title {
@@ -95,8 +95,8 @@ func (p *program) openPage(title string) {
 	case "Machines":
 		p.click(p.waitTextIn(mainWindow, "MACHINES", left))
 	default:
-		p.keys("ctrl+comma")
-		p.click(p.waitTextIn(settings, title, left))
+		p.start("fairlead://settings/" + strings.ToLower(strings.ReplaceAll(title, " ", "-")))
+		p.waitTextIn(mainWindow, title, settingsPage)
 	}
 }
 

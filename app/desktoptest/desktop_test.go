@@ -90,6 +90,17 @@ func (p *program) launch() {
 	p.t.Logf("window after %s", time.Since(began).Round(10*time.Millisecond))
 }
 
+// start starts the program once more, which shows the window of the first, with the link if there is
+// one.
+func (p *program) start(link ...string) {
+	p.t.Helper()
+	cmd := exec.Command(binary(p.t), link...)
+	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
+	if err := cmd.Run(); err != nil {
+		p.t.Fatalf("the second start: %v", err)
+	}
+}
+
 // gateway connects to the program's gateway with the token from the keychain, as another client
 // would.
 func (p *program) gateway() *client.Client {
@@ -271,11 +282,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 		t.Fatal("closing the window ended the program")
 	}
 	d.shot("closed-to-tray")
-	second := exec.Command(binary(t))
-	second.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
-	if err := second.Run(); err != nil {
-		t.Fatalf("the second start: %v", err)
-	}
+	p.start()
 	d.waitWindow(mainWindow)
 
 	// A model: the key goes into the keychain, the test works, the model is chosen from the
@@ -286,25 +293,25 @@ func TestAPersonsFirstHour(t *testing.T) {
 	}
 	d.activate(d.waitWindow(mainWindow))
 	d.keys("ctrl+comma")
-	d.waitWindow(settings)
-	d.clickText(settings, "OpenAI-compatible")
-	d.clickText(settings, "Paste the key")
+	d.click(d.waitTextIn(mainWindow, "Models", settingsList))
+	d.click(d.waitTextIn(mainWindow, "Built-in operator", settingsPage)) // the menu of providers
+	d.click(d.waitTextIn(mainWindow, "OpenAI-compatible", settingsPage))
+	d.clickText(mainWindow, "Paste the key")
 	d.typeText("sk-desktop-test-key")
 	d.keys("Return")
-	d.waitText(settings, "key is set")
+	d.waitText(mainWindow, "key is set")
 	if v, err := keychain.Open(p.home).Get("key-compatible"); err != nil || v.Reveal() != "sk-desktop-test-key" {
 		t.Errorf("the key in the keychain: %v", err)
 	}
-	d.clickText(settings, "Test")
-	d.waitText(settings, "Connected")
-	d.clickText(settings, "paper-model")
+	d.click(d.waitTextIn(mainWindow, "Test", settingsPage))
+	d.waitTextIn(mainWindow, "Connected", settingsPage)
+	d.click(d.waitTextIn(mainWindow, "paper-model", settingsPage))
 	d.until("the model that answers", func() bool {
 		r, err := client.Call(context.Background(), c, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.id"})
 		return err == nil && string(r.Value) == `"paper-model"`
 	})
 	d.shot("settings")
-	d.keys("alt+F4")
-	d.waitNoWindow(settings)
+	d.keys("Escape", "Escape") // from the page to the list, and back to the chat
 
 	// A turn of the model with two calls: one is allowed, one denied.
 	d.activate(d.waitWindow(mainWindow))

@@ -160,14 +160,11 @@ func (g *gallery) settings() {
 	g.t.Helper()
 	g.activate(g.waitWindow(mainWindow))
 	g.keys("ctrl+comma")
-	big, small := shape{"wide", 960, 680}, shapes[1]
-	for _, tab := range []string{"Models", "General", "Notifications", "This computer", "Gateways", "Advanced", "All settings", "Help", "About"} {
-		g.size(settings, big)
-		g.click(g.waitTextIn(settings, tab, left))
-		g.take(settings, "settings-"+strings.ToLower(strings.ReplaceAll(tab, " ", "-")), big, small)
+	g.take(mainWindow, "settings-list", shapes[1])
+	for _, tab := range []string{"General", "Models", "Notifications", "This computer", "Gateways", "Help", "About", "All settings"} {
+		g.openPage(tab)
+		g.take(mainWindow, "settings-"+strings.ToLower(strings.ReplaceAll(tab, " ", "-")), shapes...)
 	}
-	g.keys("alt+F4")
-	g.waitNoWindow(settings)
 }
 
 // ask calls a method of the gateway.

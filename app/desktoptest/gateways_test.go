@@ -50,9 +50,9 @@ func TestAWindowForEachGateway(t *testing.T) {
 
 	p.activate(p.waitWindow(mainWindow))
 	p.keys("ctrl+comma")
-	p.waitWindow(settings)
-	p.click(p.waitTextIn(settings, "Gateways", left))
-	p.click(p.waitText(settings, "otter")) // the placeholder of the field
+	p.click(p.waitTextIn(mainWindow, "Gateways", settingsList))
+	p.keys("Tab", "End")
+	p.click(p.waitTextIn(mainWindow, "otter", settingsPage)) // the placeholder of the field
 	p.typeText(invite.Link)
 	p.keys("Return")
 	p.until("the question there", func() bool { return len(requests()) == 1 })
@@ -61,7 +61,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	// the button, not the text below it
-	open := p.waitTextIn(settings, "Open", func(w window) window { w.h = min(w.h, 200); return w })
+	open := p.waitTextIn(mainWindow, "Open", settingsPage)
 	p.shot("paired")
 	p.click(open)
 	const far = " – Fairlead$"

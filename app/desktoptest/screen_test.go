@@ -27,7 +27,6 @@ import (
 const (
 	mainWindow = "^Fairlead$"
 	question   = " wants to "
-	settings   = "^Settings"
 )
 
 // patience is the timeout of a wait: on a busy machine, reading the screen alone takes many
@@ -377,7 +376,12 @@ func (d *desktop) clickText(pattern, phrase string) {
 }
 
 // Parts of the main window.
-func left(w window) window   { w.w = min(w.w, 240); return w }
+func left(w window) window { w.w = min(w.w, 240); return w }
+
+// settingsList and settingsPage are the list of the settings and the page beside it.
+func settingsList(w window) window { w.x, w.w = w.x+240, 256; return w }
+func settingsPage(w window) window { w.x, w.w = w.x+496, w.w-496; return w }
+
 func bottom(w window) window { w.y, w.h = w.y+w.h-200, 200; return w }
 
 // toast is the area of the program's messages: above the composer, or at the foot of a page. Their

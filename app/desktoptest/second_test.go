@@ -229,12 +229,8 @@ func TestAPersonsSecondDay(t *testing.T) {
 
 	// Light colours.
 	d.chooseTray("Settings")
-	d.waitWindow(settings)
-	d.clickText(settings, "General")
-	d.clickText(settings, "Light")
-	d.until("light windows", func() bool { return d.brightness(settings) > 0.7 })
-	d.keys("alt+F4")
-	d.waitNoWindow(settings)
+	d.click(d.waitTextIn(mainWindow, "General", settingsList))
+	d.click(d.waitTextIn(mainWindow, "Light", settingsPage))
 	d.until("a light main window", func() bool { return d.brightness(mainWindow) > 0.7 })
 
 	// A narrow window: the sidebar is a drawer, and its search works by keyboard.

@@ -222,13 +222,11 @@ func (u *use) settings() {
 	u.t.Helper()
 	u.main()
 	u.keys("ctrl+comma")
-	u.activate(u.waitWindow(settings))
-	for range 10 {
+	for range 13 {
 		u.keys("ctrl+Next")
 		time.Sleep(700 * time.Millisecond)
 	}
-	u.keys("ctrl+w")
-	u.waitNoWindow(settings)
+	u.keys("Escape", "Escape")
 }
 
 // windows opens and closes a chat's own window, and shows each chat in the main window.

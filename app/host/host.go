@@ -63,7 +63,7 @@ type (
 	AgentFile string
 	// Files are the files of a machine; an empty one is the machine that was shown last.
 	Files protocol.NodeID
-	// Page is a page by its title.
+	// Page is a page, or a page of the settings, by its title.
 	Page string
 	// Setting are the settings that contain all words.
 	Setting string
@@ -77,6 +77,13 @@ type (
 	Reveal string
 	// SendFiles is the dialog that asks for files to send to a machine; an empty one asks for that too.
 	SendFiles protocol.NodeID
+	// Folder is a folder of this computer in its file manager.
+	Folder string
+	// ChooseFolder is the dialog that asks for a folder of this computer.
+	ChooseFolder struct {
+		Title, Button string
+		Chosen        func(dir string)
+	}
 	// SaveFile is the dialog that asks for the name of a new file. The window shows the text that Write
 	// returns, or else where the file is. Write runs off the GUI thread.
 	SaveFile struct {
@@ -92,18 +99,20 @@ type (
 	}
 )
 
-func (Chat) isTarget()      {}
-func (OtherChat) isTarget() {}
-func (Archive) isTarget()   {}
-func (Machine) isTarget()   {}
-func (AgentFile) isTarget() {}
-func (Files) isTarget()     {}
-func (Page) isTarget()      {}
-func (Setting) isTarget()   {}
-func (Question) isTarget()  {}
-func (Identical) isTarget() {}
-func (URL) isTarget()       {}
-func (Reveal) isTarget()    {}
-func (SendFiles) isTarget() {}
-func (SaveFile) isTarget()  {}
-func (OpenFile) isTarget()  {}
+func (Chat) isTarget()         {}
+func (OtherChat) isTarget()    {}
+func (Archive) isTarget()      {}
+func (Machine) isTarget()      {}
+func (AgentFile) isTarget()    {}
+func (Files) isTarget()        {}
+func (Page) isTarget()         {}
+func (Setting) isTarget()      {}
+func (Question) isTarget()     {}
+func (Identical) isTarget()    {}
+func (URL) isTarget()          {}
+func (Reveal) isTarget()       {}
+func (Folder) isTarget()       {}
+func (ChooseFolder) isTarget() {}
+func (SendFiles) isTarget()    {}
+func (SaveFile) isTarget()     {}
+func (OpenFile) isTarget()     {}

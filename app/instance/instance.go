@@ -32,7 +32,7 @@ type Instance struct {
 // Requests holds the requests of other starts.
 type Requests struct {
 	Count int    // number of requests to show the window
-	Link  string // invitation link of the latest request; may be empty
+	Link  string // fairlead:// link of the latest request; may be empty
 }
 
 // The two messages of the exchange between two starts. A link may follow the first.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/host"
+	"fairlead/app/markdown"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -34,24 +37,61 @@ func secretsText(st protocol.Status) string {
 	return "In " + st.SecretStore + ", readable only by you. No system keychain is available."
 }
 
-func (p *Page) aboutPage() fyne.CanvasObject {
-	st := p.app.View().Status.Status
-	var rows []fyne.CanvasObject
-	version := []fyne.CanvasObject{widgets.NewQuietButton("Copy", "copy", func() { p.handlers.Copy(p.about.summary()) })}
-	if p.about.Changes != "" {
-		version = append([]fyne.CanvasObject{widgets.NewQuietButton(WhatsNewTitle, "list", func() { p.pages.open(WhatsNewTitle) })}, version...)
+// About describes this program.
+type About struct {
+	Version string // such as 0.1.0
+	Commit  string // of the source; may be empty
+	Changes string // in this version, as Markdown; may be empty
+}
+
+// summary describes the program in one line, for reports.
+func (a About) summary() string {
+	return fmt.Sprintf("Fairlead %s, %s/%s, %s", a.full(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+}
+
+// full is the version with the commit.
+func (a About) full() string {
+	if a.Commit == "" {
+		return a.Version
 	}
-	rows = append(rows, textRow("Version", p.about.full(), version...))
-	if st.Version != "" && st.Version != p.about.Version {
+	return a.Version + " (" + a.Commit + ")"
+}
+
+func (p *view) aboutPage() fyne.CanvasObject {
+	st := p.e.Feed.View().Status.Status
+	rows := []fyne.CanvasObject{
+		mutedText("An AI agent that works on your computers, under your control."),
+		textRow("Fairlead", p.o.About.full(), widgets.NewQuietButton("Copy", "copy", func() { p.e.Copy(p.o.About.summary()) })),
+	}
+	if st.Version != "" && st.Version != p.o.About.Version {
 		rows = append(rows, textRow("Gateway", st.Version))
 	}
 	if st.Home != "" {
-		rows = append(rows, textRow("Data", st.Home, widgets.NewQuietButton("Open", "folder", func() { p.handlers.OpenPath(st.Home) })))
+		rows = append(rows, textRow("Data", st.Home, p.openHome(st.Home)...))
 	}
 	rows = append(rows, textRow("Keys and tokens", secretsText(st)))
 	if st.StartedAt > 0 {
 		rows = append(rows, textRow("Running since", time.UnixMilli(st.StartedAt).Format("Monday 2 January, 15:04")))
 	}
+	all := []fyne.CanvasObject{p.section("Version", rows...)}
+	if p.o.About.Changes != "" {
+		text := markdown.NewView()
+		text.SetText(p.o.About.Changes)
+		all = append(all, p.section(newsSection, text))
+	}
+	return form(append(all, p.licences())...)
+}
+
+// openHome is the button that opens the data folder, if it is on this computer.
+func (p *view) openHome(home string) []fyne.CanvasObject {
+	if p.o.Local == nil {
+		return nil
+	}
+	return []fyne.CanvasObject{widgets.NewQuietButton("Open", "folder", func() { p.e.Open(host.Folder(home)) })}
+}
+
+// licences is the list of libraries, folded.
+func (p *view) licences() fyne.CanvasObject {
 	list := container.NewVBox()
 	show := widgets.NewQuietButton("Show", "down", nil)
 	show.OnTap = func() {
@@ -59,14 +99,12 @@ func (p *Page) aboutPage() fyne.CanvasObject {
 			list.Objects = nil
 			show.Set("Show", "down")
 		} else {
-			text := widgets.NewParagraph(licenceText(), style.ColorMuted, style.SizeSmall)
-			list.Objects = []fyne.CanvasObject{text}
+			list.Objects = []fyne.CanvasObject{widgets.NewParagraph(licenceText(), style.ColorMuted, style.SizeSmall)}
 			show.Set("Hide", "up")
 		}
 		list.Refresh()
 	}
-	rows = append(rows, textRow("Built with", "Go, Fyne and these open-source libraries", show), list)
-	return page(section("Fairlead", mutedText("An AI agent that works on your computers, under your control.")), widgets.Col(style.Gap, rows...), section("Keyboard shortcuts", mutedText(widgets.ShortcutName("/", false)+" lists them in the main window.")))
+	return p.section("Licences", textRow("Built with", "Go, Fyne and these open-source libraries", show), list)
 }
 
 //go:embed licences.txt

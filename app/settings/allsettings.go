@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"image/color"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -28,12 +29,13 @@ type allSettings struct {
 	rows map[string]*settingRow // by name; a hidden row retains its unsaved text
 	// settings under names that the person added here, without a value yet
 	added       []Setting
-	search      *widgets.SearchField
+	filter      *widgets.SearchField
 	group       *widgets.Select
 	changedOnly *widget.Check
 	column      *fyne.Container
 	scroll      *container.Scroll
 	body        *fyne.Container
+	marked      string // name of the setting to highlight; empty for none
 	shownKey    string // content of column
 	// save saves a setting off the GUI thread and calls done on it. Tests replace it.
 	save func(name string, value []byte, done func(error))
@@ -56,18 +58,18 @@ func newAllSettings(ctx context.Context, m *Model, drafts *unsaved.Store) *allSe
 	a.afterDraw = func(f func()) {
 		bind.Run(ctx, func(context.Context) error { return nil }, func(error) { f() })
 	}
-	a.search = widgets.NewSearchField("Search settings", "")
-	a.search.OnChanged = func(string) { a.draw() }
+	a.filter = widgets.NewSearchField("Filter", "")
+	a.filter.OnChanged = func(string) { a.draw() }
 	a.group = widgets.NewSelect([]string{allGroups}, nil)
 	a.group.SetSelected(allGroups)
 	a.group.OnChanged = func(string) { a.draw() }
 	a.changedOnly = widget.NewCheck("Changed only", nil)
 	a.changedOnly.OnChanged = func(bool) { a.draw() }
-	a.scroll = widgets.NewVScroll(widgets.Inset(style.Inside, style.Page, style.Page, style.Page, widgets.LimitWidth(720, true, a.column)))
+	a.scroll = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.LimitWidth(720, true, a.column)))
 	space := canvas.NewRectangle(color.Transparent)
 	space.SetMinSize(fyne.NewSize(170, 0))
-	head := widgets.WithControls(200, a.search, widgets.Row(style.Inside, 0, container.NewStack(space, a.group), a.changedOnly))
-	a.box = widgets.WithHeader(widgets.Inset(style.Group, style.Page, style.Inside, style.Page, head), a.body)
+	head := widgets.WithControls(200, a.filter, widgets.Row(style.Inside, 0, container.NewStack(space, a.group), a.changedOnly))
+	a.box = widgets.WithHeader(widgets.Inset(0, style.Inside, style.Group, 0, widgets.LimitWidth(720, true, head)), a.body)
 	a.update(m.Value.Get())
 	return a
 }
@@ -113,14 +115,14 @@ func (a *allSettings) matches() []Setting {
 		}
 		v.List = append(v.List, s)
 	}
-	return v.Find(a.search.Text, group, a.changedOnly.Checked)
+	return v.Find(a.filter.Text, group, a.changedOnly.Checked)
 }
 
 // draw rebuilds the rows only when they changed, so that the person can go on typing.
 func (a *allSettings) draw() {
 	switch {
 	case !a.view.Loaded && a.view.Problem != "":
-		a.setBody("problem", page(widgets.NewErrorBox(widgets.Problem{
+		a.setBody("problem", form(widgets.NewErrorBox(widgets.Problem{
 			Title: "Could not load the settings.", Advice: a.view.Problem,
 			Button: "Try again",
 		}, func() {
@@ -128,14 +130,14 @@ func (a *allSettings) draw() {
 		})))
 		return
 	case !a.view.Loaded:
-		a.setBody("loading", page(mutedText("Loading…")))
+		a.setBody("loading", form(mutedText("Loading…")))
 		return
 	}
 	list := a.matches()
 	if len(list) == 0 {
-		searched := strings.TrimSpace(a.search.Text) != ""
+		searched := strings.TrimSpace(a.filter.Text) != ""
 		none := widgets.Choose(searched, "No settings found.", "All settings are at their defaults.")
-		a.setBody("none"+none, page(mutedText(none)))
+		a.setBody("none"+none, form(mutedText(none)))
 		return
 	}
 	var key strings.Builder
@@ -147,7 +149,7 @@ func (a *allSettings) draw() {
 	}
 	a.column.Objects = nil
 	a.setBody(key.String(), a.scroll)
-	if a.search.Text != "" { // results are read from the top
+	if a.filter.Text != "" { // results are read from the top
 		a.scroll.ScrollToTop()
 	}
 	a.appendRows(list, "", key.String())
@@ -169,7 +171,34 @@ func (a *allSettings) appendRows(list []Setting, group, key string) {
 	a.relayout()
 	if rest := list[n:]; len(rest) > 0 {
 		a.afterDraw(func() { a.appendRows(rest, group, key) })
+		return
 	}
+	a.showMarked()
+}
+
+// reveal shows all settings, and highlights one of them.
+func (a *allSettings) reveal(name string) {
+	a.filter.SetText("")
+	a.group.SetSelected(allGroups)
+	a.changedOnly.SetChecked(false)
+	a.marked = name
+	a.showMarked()
+}
+
+// showMarked highlights the setting once all rows exist.
+func (a *allSettings) showMarked() {
+	r := a.rows[a.marked]
+	if r == nil || !slices.Contains(a.column.Objects, r.box) {
+		return
+	}
+	a.marked = ""
+	for _, other := range a.rows {
+		widgets.SetVisible(other.mark.band, other == r)
+	}
+	a.afterDraw(func() {
+		r.focus()
+		widgets.ScrollToTop(r.box)
+	})
 }
 
 func (a *allSettings) setBody(key string, o fyne.CanvasObject) {
@@ -210,7 +239,7 @@ func (a *allSettings) add(pattern Setting, name string) (problem string) {
 			a.added = append(a.added, s)
 		}
 	}
-	a.search.SetText("")
+	a.filter.SetText("")
 	a.changedOnly.SetChecked(false)
 	a.draw()
 	if r := a.rows[first]; r != nil {

@@ -108,7 +108,7 @@ func TestAllSettingsLookAsTheyDid(t *testing.T) {
 	a.update(View{Problem: "The disk is full"})
 	golden.Markup(t, "all-problem", a.box)
 	a.update(View{Loaded: true})
-	a.search.SetText("nothing has this")
+	a.filter.SetText("nothing has this")
 	pagetest.Shows(t, a.box, "No settings found.")
 }
 
@@ -128,11 +128,11 @@ func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 	if shown() != 8 {
 		t.Errorf("%d rows of all", shown())
 	}
-	a.search.SetText("schedules run")
+	a.filter.SetText("schedules run")
 	if shown() != 1 {
 		t.Errorf("%d rows found", shown())
 	}
-	a.search.SetText("")
+	a.filter.SetText("")
 	a.group.SetSelected("Schedules")
 	if shown() != 2 {
 		t.Errorf("%d rows of a group", shown())

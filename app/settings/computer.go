@@ -60,7 +60,7 @@ var (
 
 // computerPage is the page of the agent's access to this computer.
 type computerPage struct {
-	page    *Page
+	page    *view
 	agent   Agent
 	current Confinement
 	folders *fyne.Container
@@ -71,10 +71,10 @@ type computerPage struct {
 	redraw       func()
 }
 
-func (p *Page) computer() fyne.CanvasObject {
-	l := p.handlers.Local
+func (p *view) computer() fyne.CanvasObject {
+	l := p.o.Local
 	if l == nil {
-		return page(section(computerTitle, mutedText("This window shows a remote gateway. Its agent does not run on this computer.")))
+		return form(p.section(computerTitle, mutedText("This window shows a remote gateway. Its agent does not run on this computer.")))
 	}
 	c := &computerPage{
 		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: widgets.NewBody(),
@@ -90,14 +90,14 @@ func (p *Page) computer() fyne.CanvasObject {
 		c.drawFolders()
 	}
 	c.redraw()
-	c.showEnforcement(p.app.Feed.Machines.Get())
-	built := page(p.workspace(l),
-		section("Allowed folders", mutedText("Folders outside the workspace that the agent may also use."), c.folders),
-		section("File access", reach, mutedText("What the agent's tools may open, read and change.")),
-		section("What commands may change", mode, mutedText("The agent's commands can change files here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
-		section("Network access for commands", network, mutedText("Changes apply immediately and stop running calls on this computer.")),
-		section("Enforced on this computer", c.enforcement.Box))
-	bind.Watch(p.ctx, p.app.Feed.Machines, c.showEnforcement) // it updates objects that exist now
+	c.showEnforcement(p.e.Feed.Machines.Get())
+	built := form(p.workspace(l),
+		p.section("Allowed folders", mutedText("Folders outside the workspace that the agent may also use."), c.folders),
+		p.section("File access", reach, mutedText("What the agent's tools may open, read and change.")),
+		p.section("What commands may change", mode, mutedText("The agent's commands can change files here and nowhere else. With Read only, the agent's tools and transfers cannot change anything on this computer either.")),
+		p.section("Network access for commands", network, mutedText("Changes apply immediately and stop running calls on this computer.")),
+		p.section("Enforced on this computer", c.enforcement.Box))
+	bind.Watch(p.ctx, p.e.Feed.Machines, c.showEnforcement) // it updates objects that exist now
 	return built
 }
 
@@ -142,7 +142,7 @@ func (c *computerPage) drawFolders() {
 
 func (c *computerPage) newFolderRow() (row fyne.CanvasObject) {
 	add := widgets.NewButton("Add folder…", "plus", func() {
-		c.page.handlers.PickFolder(func(dir string) {
+		c.page.chooseFolder(func(dir string) {
 			c.changeFolders(func(list []Folder) []Folder {
 				if slices.ContainsFunc(list, func(f Folder) bool { return f.Dir == dir }) {
 					return list
@@ -174,11 +174,11 @@ func (c *computerPage) showEnforcement(l feed.MachineList) {
 }
 
 // workspace shows the agent's folder on this computer.
-func (p *Page) workspace(l Agent) fyne.CanvasObject {
+func (p *view) workspace(l Agent) fyne.CanvasObject {
 	status := mutedText("Reading here needs no approval. Changes and other folders do.")
 	entry := widgets.NewEntry()
 	entry.SetText(l.Workspace())
-	line, draft := keepDraft(p.app.Drafts, "workspace folder", entry)
+	line, draft := keepDraft(p.e.Drafts, "workspace folder", entry)
 	set := func(dir string) {
 		status.Set("Changing the folder…", style.ColorMuted)
 		p.run(status, func(context.Context) error { return l.SetWorkspace(dir) }, func() {
@@ -189,7 +189,7 @@ func (p *Page) workspace(l Agent) fyne.CanvasObject {
 		})
 	}
 	entry.OnSubmitted = set
-	choose := widgets.NewButton("Choose…", "folder", func() { p.handlers.PickFolder(set) })
+	choose := widgets.NewButton("Choose…", "folder", func() { p.chooseFolder(set) })
 	use := widgets.NewButton("Use", "check", func() { set(entry.Text) })
-	return section("Workspace folder", line, field(entry, choose, use), status)
+	return p.section("Workspace folder", line, field(entry, choose, use), status)
 }

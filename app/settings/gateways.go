@@ -56,7 +56,7 @@ type Gateways interface {
 
 // gatewaysPage is the page of the other gateways.
 type gatewaysPage struct {
-	page      *Page
+	page      *view
 	gateways  Gateways
 	list      *fyne.Container
 	result    *widgets.Paragraph
@@ -74,8 +74,8 @@ type gatewaysPage struct {
 	cancelPairing context.CancelFunc
 }
 
-func newGatewaysPage(p *Page) *gatewaysPage {
-	e := &gatewaysPage{page: p, gateways: p.handlers.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
+func newGatewaysPage(p *view) *gatewaysPage {
+	e := &gatewaysPage{page: p, gateways: p.o.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
 	e.result.Hide()
 	e.words.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
@@ -87,7 +87,7 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	e.address.OnSubmitted, e.name.OnSubmitted = e.invitation.OnSubmitted, e.invitation.OnSubmitted
 	e.name.SetPlaceHolder("same as here")
 	how, name := widgets.NewStatus(), widgets.NewField("Name of this computer there", e.name)
-	draft, left := unsaved.Open(p.app.Drafts, "pairing", pairingDraft{})
+	draft, left := unsaved.Open(p.e.Drafts, "pairing", pairingDraft{})
 	e.draft, e.draftLine = draft, widgets.NewDraftLine(draft.IsRestored, func() { e.fill(pairingDraft{}) })
 	chosen := func(work bool) {
 		e.asMachine = work
@@ -113,13 +113,13 @@ func newGatewaysPage(p *Page) *gatewaysPage {
 	}
 	e.address.OnChanged = func(string) { e.saveDraft() }
 	e.name.OnChanged = e.address.OnChanged
-	e.box = widgets.WithFoot(page(
-		section("Other gateways", mutedText("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
-		section("Add a gateway",
+	rows := append(p.ownGateway(),
+		p.section("Other gateways", mutedText("This computer has its own gateway. You can also control other gateways, each in its own window, or let their agents use this computer."), e.list),
+		p.section("Add a gateway",
 			e.draftLine, as, how,
 			widgets.NewField("Link or code", e.invitation),
-			widgets.NewField("Address (only if not found automatically)", e.address), name)),
-		widgets.Inset(0, style.Page, style.Group, style.Page, widgets.NewFormFoot(e.result, e.words, widgets.Row(style.Inside, -1, e.pair))))
+			widgets.NewField("Address (only if not found automatically)", e.address), name))
+	e.box = widgets.WithFoot(form(rows...), widgets.Inset(0, style.Inside, style.Group, 0, widgets.NewFormFoot(e.result, e.words, widgets.Row(style.Inside, -1, e.pair))))
 	bind.Watch(p.ctx, e.gateways.Changes(), func(int) { e.load() }) // calls it the first time as well
 	return e
 }
@@ -288,7 +288,7 @@ func (e *gatewaysPage) pairOrCancel() {
 				done = "Its agent can now use this computer."
 			}
 			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
-			widgets.Call(e.page.handlers.Paired)
+			widgets.Call(e.page.o.Paired)
 			e.load()
 		}
 	})

@@ -51,9 +51,9 @@ func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, in
 
 func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 	f := &far{changes: feed.NewValue(0)}
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		p.handlers.Gateways, f.answers = f, make(chan error, 1)
-		e := newGatewaysPage(p)
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		p.o.Gateways, f.answers = f, make(chan error, 1)
+		e := newGatewaysPage(p.view)
 		says := func(want string) {
 			t.Helper()
 			pagetest.Settle()
@@ -138,13 +138,13 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		says("None yet")
 
 		e.invitation.SetText("9-otter-lamp-nine")
-		e = newGatewaysPage(p)
+		e = newGatewaysPage(p.view)
 		says(widgets.DraftRestored)
 		if e.invitation.Text != "9-otter-lamp-nine" || !e.asMachine {
 			t.Errorf("Form after the return: got %q, as a machine %v, want what was typed", e.invitation.Text, e.asMachine)
 		}
 		press("Discard")
-		if e = newGatewaysPage(p); e.invitation.Text != "" {
+		if e = newGatewaysPage(p.view); e.invitation.Text != "" {
 			t.Errorf("Form after Discard: got %q, want nothing", e.invitation.Text)
 		}
 	})
@@ -155,9 +155,9 @@ func TestButtonOfPairingStaysInView(t *testing.T) {
 	for i := range 20 {
 		f.list = append(f.list, Gateway{ID: string(rune('a' + i)), Name: "cellar", PairedAt: time.Now()})
 	}
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		p.handlers.Gateways = f
-		e := newGatewaysPage(p)
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		p.o.Gateways = f
+		e := newGatewaysPage(p.view)
 		w := pagetest.Window(t, e.box, 480, 560)
 		pagetest.Settle()
 		test.Tap(e.pair)

@@ -8,7 +8,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/launch"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -49,10 +48,10 @@ type System interface {
 }
 
 // general is the page of appearance and start. It loads its values after it is displayed.
-func (p *Page) general() fyne.CanvasObject {
+func (p *view) general() fyne.CanvasObject {
 	rows, show := p.appearance()
 	login, links := func(bool) {}, func(bool) {}
-	l := p.handlers.Local
+	l := p.o.Local
 	if l != nil {
 		var result *widgets.Paragraph
 		start, set := choiceButtons(startChoices, func(on bool) {
@@ -63,13 +62,13 @@ func (p *Page) general() fyne.CanvasObject {
 		set(l.Hidden())
 		var row []fyne.CanvasObject
 		row, login = p.systemChoice(onOffChoices, l.SetAtLogin, "Fairlead starts in the tray.")
-		rows = append(rows, section("When Fairlead opens", start, mutedText("Without a tray, the window opens anyway.")), section("Start at login", row...))
+		rows = append(rows, p.section("When Fairlead opens", start, mutedText("Without a tray, the window opens anyway.")), p.section("Start at login", row...))
 		if launch.SupportsLinks {
 			row, links = p.systemChoice(linkChoices, l.SetLinks, "Pairing invitations are such links. Nothing is paired without your approval.")
-			rows = append(rows, section("fairlead:// links", row...))
+			rows = append(rows, p.section("fairlead:// links", row...))
 		}
 	}
-	all := page(rows...)
+	all := form(rows...)
 	type found struct{ login, links bool }
 	if l != nil {
 		bind.Go(p.ctx, func(context.Context) (found, error) { return found{l.AtLogin(), l.Links()}, nil }, func(f found, _ error) {
@@ -78,13 +77,13 @@ func (p *Page) general() fyne.CanvasObject {
 		})
 	}
 	p.watchConfig(func() {
-		bind.Go(p.ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.app) }, show)
+		bind.Go(p.ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.e.Feed) }, show)
 	})
 	return all
 }
 
 // systemChoice are the rows of a setting of the system, and a function that shows its state.
-func (p *Page) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
+func (p *view) systemChoice(list []choice[bool], put func(bool) error, about string) (rows []fyne.CanvasObject, set func(bool)) {
 	var result *widgets.Paragraph
 	buttons, set := choiceButtons(list, func(on bool) {
 		bind.Run(p.ctx, func(context.Context) error { return put(on) }, func(err error) {
@@ -138,7 +137,7 @@ func choiceButtons[V comparable](list []choice[V], chosen func(V)) (row fyne.Can
 }
 
 // appearance has theme and text size, and a function that shows their values.
-func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
+func (p *view) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 	var modeResult, sizeResult *widgets.Paragraph
 	modeGroup, setMode := choiceButtons(themeChoices, func(m style.Mode) { p.saveSetting("ui.theme", m, modeResult) })
 	sizeGroup, setSize := choiceButtons(textSizeChoices, func(s float32) { p.saveSetting("ui.textSize", s, sizeResult) })
@@ -158,7 +157,7 @@ func (p *Page) appearance() (rows []fyne.CanvasObject, show func(UI, error)) {
 		setMode(style.Mode(ui.Theme))
 		setSize(ui.TextSize)
 	}
-	return []fyne.CanvasObject{section("Theme", modeRow), section("Text size", sizeRow)}, show
+	return []fyne.CanvasObject{p.section("Theme", modeRow), p.section("Text size", sizeRow)}, show
 }
 
 // UI has the windows' settings in the configuration.
@@ -169,18 +168,18 @@ type UI struct {
 }
 
 // ReadUI loads it. It blocks.
-func ReadUI(ctx context.Context, app *state.App) (UI, error) {
-	return feed.ConfigAt[UI](ctx, app, "ui")
+func ReadUI(ctx context.Context, g feed.Gateway) (UI, error) {
+	return feed.ConfigAt[UI](ctx, g, "ui")
 }
 
 // watchConfig calls read now, whenever the configuration changes, and after a reconnection.
-func (p *Page) watchConfig(read func()) {
+func (p *view) watchConfig(read func()) {
 	type seen struct {
 		changes   int
 		connected bool
 	}
 	var last *seen
-	bind.Watch(p.ctx, p.app.Watch(p.app.Status, p.app.Changed), func(v feed.View) {
+	bind.Watch(p.ctx, p.e.Feed.Watch(p.e.Feed.Status, p.e.Feed.Changed), func(v feed.View) {
 		now := seen{v.Changed.Config, v.Status.Connected}
 		if last == nil || *last != now && v.Status.Connected {
 			read()

@@ -11,10 +11,9 @@ import (
 )
 
 func TestPagesLookAsTheyDid(t *testing.T) {
-	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *Page, _ *string) {
-		p.models = newModels(p)
+	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *bench) {
+		m := newModels(p.view)
 		pagetest.Settle()
-		m := p.models
 		m.providers = []protocol.Provider{
 			{ID: "anthropic", Name: "Anthropic", NeedsKey: true, KeyURL: "https://console.anthropic.com"},
 			{ID: "openai", Name: "OpenAI", NeedsKey: true, KeySet: true},
@@ -24,14 +23,14 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		m.current.ModelRef = protocol.ModelRef{Provider: "operator", ID: "built-in"}
 		general := p.general()
 		pagetest.Settle()
-		advanced := p.advancedSection()
+		gateway := form(p.ownGateway()...)
 		computer := p.computer()
 		// watched values arrive on another goroutine, which the test driver allows to use widgets
 		pagetest.Settle()
 		m.showProvider("anthropic")
 		pagetest.Settle()
-		for name, o := range map[string]fyne.CanvasObject{"general": general, "advanced": advanced, "computer": computer, "models": m.box} {
-			o.Resize(fyne.NewSize(860, 600))
+		for name, o := range map[string]fyne.CanvasObject{"general": general, "gateway": gateway, "computer": computer, "models": m.box} {
+			o.Resize(fyne.NewSize(900, 600))
 			golden.Markup(t, name, o)
 		}
 		m.showProvider("openai")
@@ -39,7 +38,7 @@ func TestPagesLookAsTheyDid(t *testing.T) {
 		golden.Markup(t, "models-key-set", m.box)
 		m.showProvider("anthropic")
 		pagetest.Settle()
-		for name, o := range map[string]fyne.CanvasObject{"advanced-narrow": advanced, "models-narrow": m.box} {
+		for name, o := range map[string]fyne.CanvasObject{"gateway-narrow": gateway, "models-narrow": m.box} {
 			o.Resize(fyne.NewSize(480, 600))
 			golden.Markup(t, name, o)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/markdown"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -23,23 +23,28 @@ import (
 const checkUpTimeout = time.Minute
 
 // help is the page that checks for problems.
-func (p *Page) help() fyne.CanvasObject {
+func (p *view) help() fyne.CanvasObject {
 	c := &helpPage{page: p, list: container.NewVBox(), status: widgets.NewStatus()}
 	c.status.Hide()
 	c.check = widgets.NewButton("Check now", "activity", c.run)
 	c.check.Primary = true
 	c.copy = widgets.NewButton("Copy report", "copy", func() {
-		p.handlers.Copy(checkUpReport(p.about.summary(), c.found))
+		p.e.Copy(checkUpReport(p.o.About.summary(), c.found))
 	})
 	c.copy.Hide()
-	return page(section("Check for problems",
+	rows := []fyne.CanvasObject{p.section("Check for problems",
 		mutedText("Checks the data folder, the keychain, the gateway, the machines and the model."),
-		widgets.Flow(style.Inside, c.check, c.copy), c.status, c.list))
+		widgets.Flow(style.Inside, c.check, c.copy), c.status, c.list)}
+	if l := p.o.Local; l != nil {
+		rows = append(rows, p.section(logsSection, textRow("Folder", l.LogDir, widgets.NewQuietButton("Open", "folder", func() { p.e.Open(host.Folder(l.LogDir)) }))))
+	}
+	keys := widgets.NewButton("Show all shortcuts", "", func() { p.e.Open(host.Page(shortcutsSection)) })
+	return form(append(rows, p.section(shortcutsSection, mutedText(widgets.ShortcutName("/", false)+" shows them from everywhere."), widgets.Row(style.Inside, -1, keys)))...)
 }
 
 // helpPage is the state of the page.
 type helpPage struct {
-	page        *Page
+	page        *view
 	found       []doctor.Finding
 	list        *fyne.Container
 	status      *widgets.Paragraph
@@ -51,13 +56,13 @@ func (c *helpPage) run() {
 	c.status.Set("Checking…", style.ColorMuted)
 	c.status.Show()
 	p, home := c.page, ""
-	if p.handlers.Local != nil {
-		home = p.app.View().Status.Home
+	if p.o.Local != nil {
+		home = p.e.Feed.View().Status.Home
 	}
 	bind.Go(p.ctx, func(ctx context.Context) ([]doctor.Finding, error) {
 		ctx, cancel := context.WithTimeout(ctx, checkUpTimeout)
 		defer cancel()
-		return checkUp(ctx, p.app.Feed, home, p.about.Version), nil
+		return checkUp(ctx, p.e.Feed, home, p.o.About.Version), nil
 	}, func(found []doctor.Finding, _ error) {
 		c.check.Enable()
 		c.show(found)
@@ -112,28 +117,19 @@ func (c *helpPage) fix(a doctor.Action) (text string, do func()) {
 	case doctor.Resume:
 		return "Resume agent", func() {
 			p.run(c.status, func(ctx context.Context) error {
-				return feed.Send(ctx, p.app, protocol.AgentPause, protocol.PauseParams{})
+				return feed.Send(ctx, p.e.Feed, protocol.AgentPause, protocol.PauseParams{})
 			}, c.run)
 		}
 	case doctor.Model:
-		return "Open Models", func() { p.pages.open(ModelsTitle) }
+		return "Open Models", func() { p.e.Open(host.Page(ModelsTitle)) }
 	case doctor.Limits:
-		return "Open " + computerTitle, func() { p.pages.open(computerTitle) }
+		return "Open " + computerTitle, func() { p.e.Open(host.Page(computerTitle)) }
 	case doctor.Machines:
-		if p.handlers.Machines != nil {
-			return "Open Machines", p.handlers.Machines
-		}
+		return "Open Machines", func() { p.e.Open(host.Machine("")) }
 	case doctor.Folder:
-		if home := p.app.View().Status.Home; home != "" && p.handlers.Local != nil {
-			return "Open data folder", func() { p.handlers.OpenPath(home) }
+		if home := p.e.Feed.View().Status.Home; home != "" && p.o.Local != nil {
+			return "Open data folder", func() { p.e.Open(host.Folder(home)) }
 		}
 	}
 	return "", nil
-}
-
-// whatsNew is the page of the changes in this version.
-func (p *Page) whatsNew() fyne.CanvasObject {
-	text := markdown.NewView()
-	text.SetText(p.about.Changes)
-	return page(heading("What's new in "+p.about.Version), text)
 }

@@ -4,9 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/pagetest"
@@ -14,14 +12,12 @@ import (
 )
 
 func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, copied *string) {
-		p.about = About{Version: "1"}
-		shown := ""
-		p.pages = newPages([]*entry{{title: ModelsTitle, build: func() fyne.CanvasObject { shown = ModelsTitle; return widget.NewLabel("") }}}, nil)
-		p.app.Update(func(v *feed.View) {
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		p.o.About = About{Version: "1"}
+		p.e.Feed.Update(func(v *feed.View) {
 			v.Status.Connected, v.Status.Loaded, v.Machines = true, true, []protocol.NodeInfo{{ID: "box", Online: true}}
 			v.Status.Status = protocol.Status{Version: "1", Paused: true, Model: protocol.ModelRef{Provider: "openai", ID: "m"}}
-		}, p.app.All()...)
+		}, p.e.Feed.All()...)
 		page := p.help()
 		test.Tap(pagetest.Button(t, page, "Check now"))
 		pagetest.Settle()
@@ -32,12 +28,9 @@ func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
 			}
 		}
 		test.Tap(pagetest.Button(t, page, "Open Models"))
-		if shown != ModelsTitle {
-			t.Error("the page of models is not opened")
-		}
 		test.Tap(pagetest.Button(t, page, "Copy report"))
-		if !strings.HasPrefix(*copied, "Fairlead 1, ") || !strings.Contains(*copied, "! agent: paused\n  → resume it") {
-			t.Errorf("copied %q", *copied)
+		if got := p.Did; len(got) != 2 || got[0] != "page Models" || !strings.HasPrefix(got[1], "copy Fairlead 1, ") || !strings.Contains(got[1], "! agent: paused\n  → resume it") {
+			t.Errorf("got %q, want the page of models and a report", got)
 		}
 	})
 }

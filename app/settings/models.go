@@ -21,7 +21,7 @@ import (
 
 // models is the page of the default model.
 type models struct {
-	page      *Page
+	page      *view
 	box       fyne.CanvasObject
 	list      *fyne.Container // list of providers
 	menu      *widgets.Select // the same in a narrow window
@@ -31,10 +31,10 @@ type models struct {
 	current   modelConfig
 }
 
-func newModels(p *Page) *models {
+func newModels(p *view) *models {
 	m := &models{page: p, list: container.NewVBox(), menu: widgets.NewSelect(nil, nil), detail: container.NewStack()}
-	side := widgets.NewVScroll(widgets.Inset(style.Group, style.Inside, style.Group, style.Inside, m.list))
-	menu := widgets.Inset(style.Group, style.Page, 0, style.Page, widgets.NewField("Provider", m.menu))
+	side := widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Group, 0, m.list))
+	menu := widgets.Inset(0, style.Inside, style.Group, 0, widgets.LimitWidth(280, true, widgets.NewField("Provider", m.menu)))
 	m.box = container.New(sideLayout{}, side, widgets.NewRect(style.ColorLine, "", 0), menu, m.detail)
 	m.load("")
 	return m
@@ -51,7 +51,7 @@ func (sideLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(s
 func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	side, line, menu, content := o[0], o[1], o[2], o[3]
 	width := sideWidth * style.Size("text") / 14
-	narrow := size.Width < 2.4*width
+	narrow := size.Width < 3.2*width // a third list beside the others leaves too little room
 	widgets.SetVisible(side, !narrow)
 	widgets.SetVisible(line, !narrow)
 	widgets.SetVisible(menu, narrow)
@@ -64,8 +64,8 @@ func (sideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	side.Resize(fyne.NewSize(width, size.Height))
 	line.Move(fyne.NewPos(width, 0))
 	line.Resize(fyne.NewSize(1, size.Height))
-	content.Move(fyne.NewPos(width+1, 0))
-	content.Resize(fyne.NewSize(size.Width-width-1, size.Height))
+	content.Move(fyne.NewPos(width+1+style.Page, 0))
+	content.Resize(fyne.NewSize(size.Width-width-1-style.Page, size.Height))
 }
 
 type modelState struct {
@@ -82,15 +82,15 @@ type modelConfig struct {
 // load loads the providers and shows one; empty shows the current one.
 func (m *models) load(selected string) {
 	bind.Go(m.page.ctx, func(ctx context.Context) (modelState, error) {
-		r, err := feed.Call(ctx, m.page.app, protocol.ModelProviders, protocol.Empty{})
+		r, err := feed.Call(ctx, m.page.e.Feed, protocol.ModelProviders, protocol.Empty{})
 		if err != nil {
 			return modelState{}, err
 		}
-		ref, err := feed.ConfigAt[modelConfig](ctx, m.page.app, "model")
+		ref, err := feed.ConfigAt[modelConfig](ctx, m.page.e.Feed, "model")
 		return modelState{r.Providers, ref}, err
 	}, func(s modelState, err error) {
 		if err != nil {
-			widgets.SetContent(m.detail, page(widgets.NewErrorBox(widgets.Problem{Title: feed.Sentence(err), Button: "Try again"}, func() { m.load(selected) })))
+			widgets.SetContent(m.detail, form(widgets.NewErrorBox(widgets.Problem{Title: feed.Sentence(err), Button: "Try again"}, func() { m.load(selected) })))
 			return
 		}
 		m.providers, m.current = s.providers, s.current
@@ -129,7 +129,7 @@ func (m *models) showProvider(id string) {
 	for _, p := range m.providers {
 		if p.ID == id {
 			rows, load := m.provider(p)
-			widgets.SetContent(m.detail, page(widgets.Col(style.Group, rows...)))
+			widgets.SetContent(m.detail, form(widgets.Col(style.Group, rows...)))
 			load()
 		}
 	}
@@ -212,7 +212,7 @@ func (m *models) testProvider(p protocol.Provider, model string, button *widgets
 	button.Disable()
 	result.Set("Testing…", style.ColorMuted)
 	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelsTestResult, error) {
-		return feed.Call(ctx, m.page.app, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
+		return feed.Call(ctx, m.page.e.Feed, protocol.ModelsTest, protocol.ModelsTestParams{Provider: p.ID, Model: model})
 	}, func(r protocol.ModelsTestResult, err error) {
 		button.Enable()
 		switch {
@@ -237,7 +237,7 @@ const maxModels = 60
 // loadModels fills the list with the provider's models. result may be nil.
 func (m *models) loadModels(p protocol.Provider, result *widgets.Paragraph, list *fyne.Container) {
 	bind.Go(m.page.ctx, func(ctx context.Context) (protocol.ModelsListResult, error) {
-		return feed.Call(ctx, m.page.app, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
+		return feed.Call(ctx, m.page.e.Feed, protocol.ModelsList, protocol.ModelsListParams{Provider: p.ID})
 	}, func(r protocol.ModelsListResult, err error) {
 		if err != nil {
 			if result != nil {
@@ -286,7 +286,7 @@ func (m *models) listModels(rows *fyne.Container, provider string, list []protoc
 }
 
 func (m *models) useModel(ref protocol.ModelRef, status *widgets.Paragraph) {
-	m.page.run(status, func(ctx context.Context) error { return Models{Feed: m.page.app.Feed}.Use(ctx, ref) }, func() {
+	m.page.run(status, func(ctx context.Context) error { return Models{Feed: m.page.e.Feed}.Use(ctx, ref) }, func() {
 		status.Set("✓ Now using "+ref.ID+".", style.ColorGood)
 		m.load(ref.Provider)
 	})

@@ -43,7 +43,7 @@ func alignLeft(box *widget.Check) fyne.CanvasObject {
 
 // notificationsPage has the settings of notifications.
 type notificationsPage struct {
-	page    *Page
+	page    *view
 	problem *widgets.Paragraph // of reading the settings
 	now     notify.Settings
 	// show functions of the controls, called with now
@@ -52,7 +52,7 @@ type notificationsPage struct {
 
 const aboutNotifications = "They appear while no Fairlead window is in front."
 
-func (p *Page) notifications() fyne.CanvasObject {
+func (p *view) notifications() fyne.CanvasObject {
 	n := &notificationsPage{page: p, problem: mutedText(aboutNotifications)}
 	var kinds []fyne.CanvasObject
 	for _, k := range notificationKinds {
@@ -62,16 +62,16 @@ func (p *Page) notifications() fyne.CanvasObject {
 	}
 	sound, setSound := n.check("Play the system's sound", "sound")
 	n.shows = append(n.shows, func(s notify.Settings) { setSound(s.Sound) })
-	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.handlers.TestNotification) })
-	built := page(
-		section("Notify me about", widgets.Col(0, kinds...), n.problem),
-		section("Sound and test", sound, widgets.Row(style.Inside, -1, try),
+	try := widgets.NewButton("Show a test notification", "bell", func() { widgets.Call(p.o.TestNotification) })
+	built := form(
+		p.section("Notify me about", widgets.Col(0, kinds...), n.problem),
+		p.section("Sound and test", sound, widgets.Row(style.Inside, -1, try),
 			mutedText("If none appears, check the notification settings of this computer.")),
 		n.quietHours(),
 	)
 	p.watchConfig(func() {
 		bind.Go(p.ctx, func(ctx context.Context) (notify.Settings, error) {
-			return feed.ConfigAt[notify.Settings](ctx, p.app, "notifications")
+			return feed.ConfigAt[notify.Settings](ctx, p.e.Feed, "notifications")
 		}, func(s notify.Settings, err error) {
 			if err != nil {
 				setError(n.problem, err)
@@ -121,7 +121,7 @@ func (n *notificationsPage) quietHours() fyne.CanvasObject {
 		setAllow(s.Quiet.Allow)
 		widgets.SetVisible(details, s.Quiet.Enabled)
 	})
-	return section("Quiet hours", enabled, mutedText("Fewer notifications at certain times, such as at night."), details)
+	return n.page.section("Quiet hours", enabled, mutedText("Fewer notifications at certain times, such as at night."), details)
 }
 
 // timeMenu is a menu of the times of day, in steps of half an hour.

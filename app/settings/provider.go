@@ -3,7 +3,6 @@ package settings
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -12,6 +11,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -40,7 +40,7 @@ func newAccess(m *models, p protocol.Provider, result *widgets.Paragraph) *acces
 	a.address.OnSubmitted = func(string) { a.save() }
 	a.key.SetPlaceHolder("Paste the key")
 	a.key.OnSubmitted = func(string) { a.save() }
-	line, draft := keepDraft(m.page.app.Drafts, "provider "+p.ID, a.address, a.key)
+	line, draft := keepDraft(m.page.e.Drafts, "provider "+p.ID, a.address, a.key)
 	a.draft = draft
 	a.box.Add(line)
 	if !p.NeedsKey {
@@ -85,8 +85,8 @@ func (a *access) keyRows() []fyne.CanvasObject {
 		return []fyne.CanvasObject{box}
 	}
 	rows := []fyne.CanvasObject{a.newKey()}
-	if u, err := url.Parse(a.p.KeyURL); err == nil && a.p.KeyURL != "" {
-		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { a.m.page.handlers.OpenURL(u) })))
+	if a.p.KeyURL != "" {
+		rows = append(rows, widgets.Row(style.Inside, -1, widgets.NewQuietButton("Get a key", "external", func() { a.m.page.e.Open(host.URL(a.p.KeyURL)) })))
 	}
 	if a.p.EnvKey != "" {
 		rows = append(rows, mutedText(fmt.Sprintf("The environment variable %s contains a key. Paste it here to use it.", a.p.EnvKey)))
@@ -98,7 +98,7 @@ func (a *access) keyRows() []fyne.CanvasObject {
 func (a *access) newKey() fyne.CanvasObject {
 	a.asksKey = true
 	return widgets.Col(style.Gap, a.key,
-		widgets.NewParagraph("Stored in "+secretPlace(a.m.page.app.View().Status.Status)+".", style.ColorMuted, style.SizeSmall))
+		widgets.NewParagraph("Stored in "+secretPlace(a.m.page.e.Feed.View().Status.Status)+".", style.ColorMuted, style.SizeSmall))
 }
 
 // save saves the address and then the key, as far as they have changed. The texts stay until then.
@@ -111,14 +111,14 @@ func (a *access) save() {
 	}
 	a.m.page.run(a.result, a.draft.Saving(func(ctx context.Context) error {
 		if address != a.p.BaseURL {
-			if err := a.m.page.app.Set(ctx, path, address); err != nil {
+			if err := feed.Set(ctx, a.m.page.e.Feed, path, address); err != nil {
 				return err
 			}
 		}
 		if key == "" {
 			return nil
 		}
-		return a.m.page.app.Set(ctx, "apiKeys."+a.p.ID, key)
+		return feed.Set(ctx, a.m.page.e.Feed, "apiKeys."+a.p.ID, key)
 	}), func() {
 		a.draft.Drop()
 		a.m.load(a.p.ID)
@@ -127,14 +127,14 @@ func (a *access) save() {
 
 // save changes a setting of a provider and reloads its page; nil removes the value.
 func (m *models) save(p protocol.Provider, path string, value any, result *widgets.Paragraph) {
-	m.page.run(result, func(ctx context.Context) error { return m.page.app.Set(ctx, path, value) }, func() { m.load(p.ID) })
+	m.page.run(result, func(ctx context.Context) error { return feed.Set(ctx, m.page.e.Feed, path, value) }, func() { m.load(p.ID) })
 }
 
 // detectServers returns the area of model servers on this computer, and the search for them.
 func (m *models) detectServers() (fyne.CanvasObject, func()) {
 	box := widgets.Col(style.Inside, heading("On this computer"), mutedText("Looking for model servers…"))
 	return box, func() {
-		bind.Go(m.page.ctx, Models{Feed: m.page.app.Feed}.Detect, func(servers []protocol.DetectedServer, err error) {
+		bind.Go(m.page.ctx, Models{Feed: m.page.e.Feed}.Detect, func(servers []protocol.DetectedServer, err error) {
 			rows := []fyne.CanvasObject{heading("On this computer")}
 			switch {
 			case err != nil:
@@ -146,7 +146,7 @@ func (m *models) detectServers() (fyne.CanvasObject, func()) {
 				status := widgets.NewStatus()
 				use := widgets.NewButton("Use", "check", func() {
 					m.page.run(status, func(ctx context.Context) error {
-						_, err := Models{Feed: m.page.app.Feed}.UseServer(ctx, s) // and its first model
+						_, err := Models{Feed: m.page.e.Feed}.UseServer(ctx, s) // and its first model
 						return err
 					}, func() { m.load(s.Provider) })
 				})

@@ -23,7 +23,8 @@ import (
 type settingRow struct {
 	page    *allSettings
 	setting Setting
-	box     *fyne.Container
+	box     fyne.CanvasObject
+	mark    *mark
 
 	changedMark *widgets.Text // "Changed"
 	control     *fyne.Container
@@ -45,7 +46,7 @@ type settingRow struct {
 
 func newSettingRow(a *allSettings, s Setting) *settingRow {
 	r := &settingRow{page: a, setting: s, control: container.NewStack(), result: widgets.NewStatus(), facts: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
-	title := widgets.NewText(r.title(), style.ColorText, "text")
+	title := widgets.NewText(titleOf(s), style.ColorText, "text")
 	title.Style.Bold, title.Ellipsis = true, true
 	r.changedMark = widgets.NewText("Changed", style.ColorAccent, style.SizeSmall)
 	path := widgets.NewText(s.Name, style.ColorMuted, style.SizeSmall)
@@ -63,7 +64,8 @@ func newSettingRow(a *allSettings, s Setting) *settingRow {
 	r.saveButtons.Hide()
 	r.buildControl()
 	r.foot = widgets.Flow(style.Inside, r.reset, r.undo)
-	r.box = widgets.Col(style.Gap, container.New(titleLayout{}, title, r.changedMark, path), widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.saveButtons, r.facts,
+	r.mark = newMark(container.New(titleLayout{}, title, r.changedMark, path))
+	r.box = widgets.Col(style.Gap, r.mark.title, widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.saveButtons, r.facts,
 		r.foot, r.result)
 	r.apply(s, true)
 	r.restoreDraft()
@@ -96,18 +98,6 @@ func (r *settingRow) restoreDraft() {
 			draft.Drop()
 		}
 	}
-}
-
-// title includes a chosen name: Key of openai.
-func (r *settingRow) title() string {
-	if star := strings.Index(r.setting.Path, "*"); star >= 0 && !r.setting.Pattern {
-		name, _, _ := strings.Cut(r.setting.Name[star:], ".")
-		if r.setting.IsOfProvider() {
-			name = protocol.ProviderName(name)
-		}
-		return r.setting.Title + ": " + name
-	}
-	return r.setting.Title
 }
 
 func (r *settingRow) buildControl() {

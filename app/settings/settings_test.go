@@ -13,13 +13,13 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/notify"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -72,29 +72,44 @@ func texts(o fyne.CanvasObject) string {
 	return test.RenderObjectToMarkup(o)
 }
 
+// bench is what a page of the settings works with in a test.
+type bench struct {
+	*view
+	*pagetest.Host
+	folder string // what the dialog that asks for a folder answers
+}
+
+// Open implements [host.Host]. The dialog that asks for a folder answers at once.
+func (b *bench) Open(to host.Target) {
+	if ask, ok := to.(host.ChooseFolder); ok {
+		ask.Chosen(b.folder)
+		return
+	}
+	b.Host.Open(to)
+}
+
 // inPage runs a test on pages without a gateway, in a bubble: the pages' goroutines have ended when
 // body checks.
-func inPage(t *testing.T, c *computer, body func(t *testing.T, p *Page, copied *string)) {
+func inPage(t *testing.T, c *computer, body func(t *testing.T, p *bench)) {
 	a := pagetest.App(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		copied := ""
-		p := &Page{ctx: ctx, app: state.NewApp(), handlers: Handlers{Copy: func(s string) { copied = s }}}
+		b := &bench{Host: &pagetest.Host{}}
+		b.view = newView(ctx, host.Env{Host: b, Feed: feed.New(), Drafts: &unsaved.Store{}}, Options{Shown: func(string, bool) {}})
 		if c != nil {
-			p.handlers.Local = &Local{Agent: c, Preferences: c, System: c, Token: c.token, LogDir: "/home/me/logs"}
+			b.o.Local = &Local{Agent: c, Preferences: c, System: c, Token: c.token, LogDir: "/home/me/logs"}
 		}
-		body(t, p, &copied)
+		body(t, b)
 		cancel()
 		pagetest.Settle()
 	})
 }
 
 func TestAProviderThatWasChosenByKeyKeepsTheKeyboard(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		p.models = newModels(p)
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		m := newModels(p.view)
 		pagetest.Settle()
-		m := p.models
 		w := pagetest.Window(t, m.box, 800, 600)
 		m.providers = []protocol.Provider{{ID: "openai", Name: "OpenAI", NeedsKey: true}, {ID: "operator", Name: "Built-in operator"}}
 		m.showProvider("operator")
@@ -113,7 +128,7 @@ func TestAProviderThatWasChosenByKeyKeepsTheKeyboard(t *testing.T) {
 
 func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 	c := &computer{dir: "/home/me"}
-	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, c, func(t *testing.T, p *bench) {
 		page := p.general()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Stay in the tray"))
@@ -150,8 +165,8 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 
 func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 	c := &computer{dir: "/home/me"}
-	inPage(t, c, func(t *testing.T, p *Page, _ *string) {
-		p.handlers.PickFolder = func(done func(string)) { done("/srv/work") }
+	inPage(t, c, func(t *testing.T, p *bench) {
+		p.folder = "/srv/work"
 		page := p.computer()
 		pagetest.Settle()
 		test.Tap(pagetest.Button(t, page, "Choose…"))
@@ -166,7 +181,7 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 			t.Error("a failure is not said")
 		}
 		c.fail = nil
-		p.handlers.PickFolder = func(done func(string)) { done("/srv/data") }
+		p.folder = "/srv/data"
 		for range 2 { // the same folder is added once
 			test.Tap(pagetest.Button(t, page, "Add folder…"))
 			pagetest.Settle()
@@ -197,18 +212,18 @@ func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
 }
 
 func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
-	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, &computer{}, func(t *testing.T, p *bench) {
 		page := p.computer()
 		pagetest.Settle()
 		if !strings.Contains(texts(page), "not running yet") {
 			t.Error("it promises something for tools that do not run")
 		}
-		p.app.Update(func(v *feed.View) {
+		p.e.Feed.Update(func(v *feed.View) {
 			v.Machines = []protocol.NodeInfo{{ID: "box", Local: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
 				Mode: "read-only", Network: "blocked", Summary: "partly",
 				Checks: []protocol.EnforcedCheck{{ID: "orphans", Enforced: true, By: "pid"}, {ID: "forks", Why: "no cgroup"}},
 			}}}}
-		}, p.app.All()...)
+		}, p.e.Feed.All()...)
 		time.Sleep(time.Second)
 		pagetest.Settle()
 		if s := texts(page); !strings.Contains(s, "Nothing keeps running") || !strings.Contains(s, "A command can start any number of programs") {
@@ -217,14 +232,14 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 	})
 }
 
-func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
+func TestTokenIsCopiedWithoutShowingIt(t *testing.T) {
 	c := &computer{}
-	inPage(t, c, func(t *testing.T, p *Page, copied *string) {
-		page := p.advancedSection()
+	inPage(t, c, func(t *testing.T, p *bench) {
+		page := form(p.ownGateway()...)
 		test.Tap(pagetest.Button(t, page, "Copy token"))
 		pagetest.Settle()
-		if *copied != "fl_secret" || strings.Contains(texts(page), "fl_secret") {
-			t.Errorf("copied %q, or shown", *copied)
+		if !slices.Contains(p.Did, "copy fl_secret") || strings.Contains(texts(page), "fl_secret") {
+			t.Errorf("got %q, or the token is shown", p.Did)
 		}
 		c.fail = protocol.ErrForbidden.With("the keychain is locked")
 		test.Tap(pagetest.Button(t, page, "Copy token"))
@@ -236,8 +251,8 @@ func TestAdvancedGivesTheTokenWithoutShowingIt(t *testing.T) {
 }
 
 func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		advanced, general := p.advancedSection(), p.general()
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		advanced, general := form(p.ownGateway()...), p.general()
 		pagetest.Settle()
 		if s := texts(advanced) + texts(general); strings.Contains(s, "Copy token") || strings.Contains(s, "Folder the agent") {
 			t.Error("settings of this computer are shown")
@@ -246,20 +261,20 @@ func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 }
 
 func TestAboutSaysWhereThingsAre(t *testing.T) {
-	inPage(t, &computer{}, func(t *testing.T, p *Page, copied *string) {
-		p.app.Update(func(v *feed.View) {
+	inPage(t, &computer{}, func(t *testing.T, p *bench) {
+		p.e.Feed.Update(func(v *feed.View) {
 			v.Status.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
-		}, p.app.All()...)
-		p.about = About{Version: "1.2.3", Commit: "abcdef12"}
+		}, p.e.Feed.All()...)
+		p.o.About = About{Version: "1.2.3", Commit: "abcdef12"}
 		page := p.aboutPage()
-		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json", widgets.ShortcutName("/", false) + " lists them"} {
+		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}
 		}
 		test.Tap(pagetest.Button(t, page, "Copy"))
-		if !strings.Contains(*copied, "Fairlead 1.2.3 (abcdef12)") {
-			t.Errorf("copied %q", *copied)
+		if !strings.Contains(strings.Join(p.Did, ""), "copy Fairlead 1.2.3 (abcdef12)") {
+			t.Errorf("got %q", p.Did)
 		}
 		test.Tap(pagetest.Button(t, page, "Show"))
 		if !strings.Contains(texts(page), "fyne.io/fyne") {
@@ -269,8 +284,8 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 }
 
 func TestModelsWithoutAGatewaySayWhyAndOfferAnotherTry(t *testing.T) {
-	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
-		m := newModels(p)
+	inPage(t, &computer{}, func(t *testing.T, p *bench) {
+		m := newModels(p.view)
 		pagetest.Settle()
 		if s := texts(m.box); !strings.Contains(s, "Try again") || !strings.Contains(s, "ot connected") {
 			t.Error("an empty page")
@@ -300,12 +315,12 @@ func TestEveryLibraryHasItsLicence(t *testing.T) {
 }
 
 func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, nil, func(t *testing.T, p *bench) {
 		var list []protocol.ModelInfo
 		for i := range maxModels + 40 {
 			list = append(list, protocol.ModelInfo{ID: fmt.Sprint("model-", i)})
 		}
-		m, rows := &models{page: p}, container.NewVBox()
+		m, rows := &models{page: p.view}, container.NewVBox()
 		for query, want := range map[string]string{"": "40 more. Search to narrow the list.", "model-7": "", "none": "No models found."} {
 			m.listModels(rows, "router", list, query, mutedText(""))
 			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
@@ -316,8 +331,8 @@ func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
 }
 
 func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		m, said := newModels(p), mutedText("")
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		m, said := newModels(p.view), mutedText("")
 		pagetest.Settle()
 		provider := protocol.Provider{ID: "openai", NeedsKey: true, KeySet: true}
 		a := newAccess(m, provider, said)
@@ -349,9 +364,9 @@ func TestAKeyIsNeitherRemovedNorLostByMistake(t *testing.T) {
 }
 
 func TestAServerIsSavedWithItsAddressBeforeItsKey(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, nil, func(t *testing.T, p *bench) {
 		said := mutedText("")
-		a := newAccess(newModels(p), protocol.Provider{ID: "compatible"}, said)
+		a := newAccess(newModels(p.view), protocol.Provider{ID: "compatible"}, said)
 		w := pagetest.Window(t, a.box, 500, 300)
 		pagetest.Settle()
 		if text := texts(a.box); strings.Index(text, "Address") > strings.Index(text, "Key (optional)") {
@@ -366,7 +381,7 @@ func TestAServerIsSavedWithItsAddressBeforeItsKey(t *testing.T) {
 }
 
 func TestAControlBelowItsNameKeepsAway(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, _ *Page, _ *string) {
+	inPage(t, nil, func(t *testing.T, _ *bench) {
 		o := labelledValue("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
 		pagetest.Window(t, o, 300, 200)
 		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+style.Gap {
@@ -376,8 +391,8 @@ func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 }
 
 func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		a := newAccess(newModels(p), protocol.Provider{ID: "openai", NeedsKey: true}, mutedText(""))
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		a := newAccess(newModels(p.view), protocol.Provider{ID: "openai", NeedsKey: true}, mutedText(""))
 		entry, row := a.key, a.box
 		pagetest.Settle()
 		if width := fyne.MeasureText(entry.PlaceHolder, style.Size("text"), fyne.TextStyle{}).Width; width > 120 {
@@ -410,9 +425,9 @@ func TestModelFacts(t *testing.T) {
 }
 
 func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, nil, func(t *testing.T, p *bench) {
 		rows, show := p.appearance()
-		page := page(rows...)
+		page := form(rows...)
 		chosen := func(want ...string) {
 			t.Helper()
 			for _, text := range []string{"Match system", "Light", "Dark", "Small", "Normal", "Large", "Largest"} {
@@ -432,11 +447,11 @@ func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
 }
 
 func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, nil, func(t *testing.T, p *bench) {
 		read := 0
 		p.watchConfig(func() { read++ })
 		for i, change := range []func(*feed.View){func(*feed.View) {}, func(v *feed.View) { v.Status.Connected = true }, func(v *feed.View) { v.Changed.Config++ }, func(v *feed.View) { v.Status.Connected = false }} {
-			p.app.Update(change, p.app.All()...)
+			p.e.Feed.Update(change, p.e.Feed.All()...)
 			time.Sleep(time.Second)
 			pagetest.Settle()
 			if want := []int{1, 2, 3, 3}[i]; read != want {
@@ -446,62 +461,8 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	})
 }
 
-func TestThePagesAreListedAndTheShownOneIsLit(t *testing.T) {
-	pagetest.App(t)
-	opened, shown := 0, ""
-	build := func(text string) func() fyne.CanvasObject {
-		return func() fyne.CanvasObject { return widget.NewLabel(text) }
-	}
-	list := []*entry{
-		{icon: "sun", title: "One", build: build("1")},
-		{icon: "bell", title: "Two", build: build("2")},
-		{icon: "info", title: "Three", build: build("3")},
-		{icon: "shield", title: "Rules", link: func() { opened++ }},
-	}
-	p := newPages(list, func(title string) { shown = title })
-	lit := func() (titles string) {
-		for _, e := range list {
-			if e.row.Item().Selected {
-				titles += e.title
-			}
-		}
-		return titles
-	}
-	p.open("Two")
-	for _, step := range []struct {
-		by   int
-		want string
-	}{{0, "Two"}, {1, "Three"}, {1, "One"}, {-1, "Three"}} {
-		p.move(step.by)
-		if shown != step.want || lit() != step.want || p.content.Objects[0] != p.current.view {
-			t.Errorf("by %d: %q is shown, %q is lit, want %q", step.by, shown, lit(), step.want)
-		}
-	}
-	list[3].row.OnTap()
-	if opened != 1 || lit() != "Three" {
-		t.Errorf("the link was followed %d times, %q is lit", opened, lit())
-	}
-	p.open("no such page") // of another version
-	if lit() != "One" {
-		t.Errorf("%q is lit", lit())
-	}
-	for width, narrow := range map[float32]bool{480: true, 960: false} {
-		p.Resize(fyne.NewSize(width, 600))
-		p.Refresh()
-		if strings.Contains(texts2(p, width), "Rules") == narrow {
-			t.Errorf("%v wide: the list is not as expected", width)
-		}
-	}
-}
-
-// texts2 is [texts] in a given width.
-func texts2(o fyne.CanvasObject, width float32) string {
-	o.Resize(fyne.NewSize(width, 600))
-	return test.RenderObjectToMarkup(o)
-}
-
 func TestSavedStandsBesideTheSetting(t *testing.T) {
-	inPage(t, &computer{}, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, &computer{}, func(t *testing.T, p *bench) {
 		page := p.computer()
 		pagetest.Window(t, page, 860, 1200)
 		top := func(o fyne.CanvasObject) float32 { return fyne.CurrentApp().Driver().AbsolutePositionForObject(o).Y }
@@ -520,21 +481,21 @@ func TestSavedStandsBesideTheSetting(t *testing.T) {
 }
 
 func TestLeftSettingsAreRestored(t *testing.T) {
-	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *Page, _ *string) {
+	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *bench) {
 		field := func(page fyne.CanvasObject, placeholder string) *widgets.Entry {
 			return widgettest.Find(page, func(e *widgets.Entry) bool { return e.PlaceHolder == placeholder })
 		}
 		provider := protocol.Provider{ID: "openai", Name: "OpenAI", NeedsKey: true, KeySet: true}
 		open := map[string]func() *widgets.Entry{
 			"key of a provider": func() *widgets.Entry {
-				a := newAccess(&models{page: p}, provider, widgets.NewStatus())
+				a := newAccess(&models{page: p.view}, provider, widgets.NewStatus())
 				if a.key.Text == "" {
 					pagetest.Button(t, a.box, "Replace").OnTap()
 				}
 				pagetest.Window(t, a.box, 500, 300)
 				return field(a.box, "Paste the key")
 			},
-			"address to listen on": func() *widgets.Entry { return field(p.advancedSection(), "127.0.0.1:8787") },
+			"address to listen on": func() *widgets.Entry { return field(form(p.ownGateway()...), "127.0.0.1:8787") },
 		}
 		for name, open := range open {
 			open().SetText("typed")
@@ -548,8 +509,8 @@ func TestLeftSettingsAreRestored(t *testing.T) {
 }
 
 func TestNotificationsAreChosenByKindAndTime(t *testing.T) {
-	inPage(t, nil, func(t *testing.T, p *Page, _ *string) {
-		n := &notificationsPage{page: p, problem: mutedText("")}
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		n := &notificationsPage{page: p.view, problem: mutedText("")}
 		box := n.quietHours()
 		n.apply(notify.Settings{Quiet: notify.QuietHours{From: "22:15", To: "07:00", Allow: notify.QuietQuestions}})
 		if strings.Contains(texts(box), "07:00") {

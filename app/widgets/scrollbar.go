@@ -140,6 +140,17 @@ func ScrollIntoView(o fyne.CanvasObject) {
 	}
 }
 
+// ScrollToTop scrolls the area around an object so that the object is at its top.
+func ScrollToTop(o fyne.CanvasObject) {
+	d := fyne.CurrentApp().Driver()
+	for _, p := range verticalScrolls {
+		if s := p.Value(); s != nil && s.Visible() && s.Size().Height > 0 && contains(d, s, o) {
+			top := d.AbsolutePositionForObject(o).Y - d.AbsolutePositionForObject(s).Y
+			s.ScrollToOffset(s.Offset.AddXY(0, top-style.Inside))
+		}
+	}
+}
+
 // contains reports whether a scroll container contains an object, whose parent is unknown.
 func contains(d fyne.Driver, s *container.Scroll, o fyne.CanvasObject) bool {
 	at, before := s.Content.Position(), d.AbsolutePositionForObject(o)

@@ -1,0 +1,296 @@
+// Package settings is the page of the settings, with information about the program. It has a list of
+// pages at its left, of which some are pages of other packages.
+package settings
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
+
+	"fairlead/app/bind"
+	"fairlead/app/host"
+	"fairlead/app/lists"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+)
+
+// Entry is a line of the list and the page that it opens. The page exists until ctx ends; back goes
+// back within it, and may be nil.
+type Entry struct {
+	Icon, Title string
+	Open        func(ctx context.Context) (page fyne.CanvasObject, back func() bool)
+}
+
+// Options are what the settings need besides the gateway.
+type Options struct {
+	About    About
+	Local    *Local   // nil if the gateway is remote
+	Gateways Gateways // nil if windows of other gateways cannot be opened
+	Pages    []Entry  // of other packages
+	// Paired is called when this computer has joined another gateway; it may be nil.
+	Paired           func()
+	TestNotification func() // shows a notification for a test
+	// Shown is called when a page is shown, also in place of the list in a narrow window, or the list.
+	Shown func(title string, inPlaceOfList bool)
+	// Leave goes back to what was shown before the settings.
+	Leave func()
+}
+
+// Page is the page. It belongs to the GUI thread.
+type Page struct {
+	widgets.Composite
+	ctx     context.Context
+	e       host.Env
+	o       Options
+	entries []Entry
+	model   *Model
+	follows bool // model is being loaded
+
+	search  *search
+	list    *widgets.RowList
+	content *fyne.Container
+	narrow  bool // there is room for either the list or a page
+	inPlace bool // in a narrow window: the page is shown in place of the list
+
+	// The page that is shown at the right.
+	current  int
+	close    context.CancelFunc
+	back     func() bool
+	own      *view // if it is one of this package
+	all      *allSettings
+	gateways *gatewaysPage
+}
+
+// New creates the page, which shows the list and the page with a title, or the first one. It lives
+// until ctx ends.
+func New(ctx context.Context, e host.Env, o Options, title string) *Page {
+	p := &Page{ctx: ctx, e: e, o: o, model: newModel(e.Feed), content: container.NewStack(), close: func() {}, current: -1}
+	p.entries = p.table()
+	p.list = widgets.NewRowList()
+	p.list.Item = p.item
+	p.list.OnTap = func(i int, _ fyne.KeyModifier) { p.choose(i) }
+	p.list.OnChoose = p.choose
+	p.list.OnKey = func(_ int, e *fyne.KeyEvent) { widgets.PassKey(p.list, e) }
+	p.search = newSearch(p)
+	p.list.OnRune = func(r rune) {
+		widgets.Focus(p.search.field)
+		p.search.field.TypedRune(r)
+	}
+	body := widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.search.field), nil, nil, nil, p.list)
+	side := container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), widgets.NewPage("Settings", body))
+	p.Compose(p, container.New(&pageLayout{p: p}, side, widgets.NewRect(style.ColorLine, "", 0), p.content))
+	p.show(max(p.indexOf(title), 0))
+	return p
+}
+
+// table lists all pages. The page of all settings is last, since most people need it rarely.
+func (p *Page) table() []Entry {
+	own := func(icon, title string, build func(*view) fyne.CanvasObject) Entry {
+		return Entry{icon, title, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+			p.own = newView(ctx, p.e, p.o)
+			return widgets.NewPage(title, build(p.own)), nil
+		}}
+	}
+	list := []Entry{
+		own("sun", generalTitle, (*view).general),
+		own("chat", ModelsTitle, func(v *view) fyne.CanvasObject { return newModels(v).box }),
+		own("bell", NotificationsTitle, (*view).notifications),
+		own("machine", computerTitle, (*view).computer),
+	}
+	list = append(list, p.o.Pages...)
+	return append(list,
+		own("globe", gatewaysTitle, func(v *view) fyne.CanvasObject {
+			if p.o.Gateways == nil {
+				return form(v.ownGateway()...)
+			}
+			p.gateways = newGatewaysPage(v)
+			return p.gateways.box
+		}),
+		own("question", helpTitle, (*view).help),
+		own("info", AboutTitle, (*view).aboutPage),
+		own("settings", allSettingsTitle, func(v *view) fyne.CanvasObject {
+			p.follow()
+			p.all = newAllSettings(v.ctx, p.model, p.e.Drafts)
+			bind.Watch(v.ctx, p.model.Value, p.all.update)
+			return p.all.box
+		}))
+}
+
+// follow loads all settings, now and when they change.
+func (p *Page) follow() {
+	if !p.follows {
+		p.follows = true
+		bind.Follow(p.ctx, p.model.Follow)
+		bind.Watch(p.ctx, p.model.Value, func(View) { p.search.update() })
+	}
+}
+
+// indexOf returns the index of the page with a title, or -1.
+func (p *Page) indexOf(title string) int {
+	for i, e := range p.entries {
+		if e.Title == title {
+			return i
+		}
+	}
+	return -1
+}
+
+// fill shows the pages, or the results of the search.
+func (p *Page) fill() {
+	if p.search.isOn() {
+		p.list.Set(p.search.rows())
+		return
+	}
+	p.list.Set(lists.Map(p.entries, func(e Entry) widgets.ListRow { return widgets.ListRow{ID: e.Title} }))
+}
+
+func (p *Page) item(i int) widgets.SidebarItem {
+	if p.search.isOn() {
+		return p.search.item(i)
+	}
+	e := p.entries[i]
+	return widgets.SidebarItem{Icon: e.Icon, Title: e.Title, Selected: i == p.current}
+}
+
+// choose opens a line of the list.
+func (p *Page) choose(i int) {
+	if p.search.isOn() {
+		p.search.open(i)
+		return
+	}
+	p.Open(p.entries[i].Title)
+}
+
+// show shows a page at the right of the list.
+func (p *Page) show(i int) {
+	p.close()
+	ctx, cancel := context.WithCancel(p.ctx)
+	p.current, p.close, p.own, p.all, p.gateways = i, cancel, nil, nil, nil
+	page, back := p.entries[i].Open(ctx)
+	p.back = back
+	widgets.SetContent(p.content, page)
+	p.fill()
+	p.arrange()
+}
+
+// Open shows the page with a title, also in place of the list.
+func (p *Page) Open(title string) {
+	if i := p.indexOf(title); i >= 0 {
+		p.inPlace = true
+		if i != p.current {
+			p.show(i)
+		}
+		p.arrange()
+	}
+}
+
+// ShowNews shows what is new in this version.
+func (p *Page) ShowNews() {
+	p.Open(AboutTitle)
+	p.own.reveal(newsSection)
+}
+
+// OpenList shows the list.
+func (p *Page) OpenList() {
+	p.inPlace = false
+	p.search.field.SetText("")
+	p.arrange()
+}
+
+// MoveTab moves by a number of pages and wraps around.
+func (p *Page) MoveTab(by int) {
+	n := len(p.entries)
+	p.show((p.current + by + n) % n)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
+		c.Unfocus() // the focused object may be on the previous page
+	}
+}
+
+// Focusable returns the list.
+func (p *Page) Focusable() fyne.Focusable { return p.list }
+
+// focus moves the keyboard to the list.
+func (p *Page) focus() { widgets.Focus(p.list) }
+
+// Back goes back within the page, to the list, or to what was shown before.
+func (p *Page) Back() bool {
+	switch c := fyne.CurrentApp().Driver().CanvasForObject(p); {
+	case (p.inPlace || !p.narrow) && p.back != nil && p.back():
+	case p.search.isOn() && (!p.narrow || !p.inPlace):
+		p.search.field.SetText("")
+		p.focus()
+	case p.narrow && p.inPlace, c != nil && !p.narrow && c.Focused() != fyne.Focusable(p.list):
+		p.inPlace = false
+		p.arrange()
+		p.focus()
+	default:
+		widgets.Call(p.o.Leave)
+	}
+	return true
+}
+
+// Invite shows a pairing invitation for the person to accept.
+func (p *Page) Invite(link string) {
+	if p.o.Gateways != nil {
+		p.Open(gatewaysTitle)
+		p.gateways.invitation.SetText(link)
+	}
+}
+
+// Join shows the form that joins another gateway, as a machine of it or to control it.
+func (p *Page) Join(asMachine bool) {
+	if p.o.Gateways != nil {
+		p.Open(gatewaysTitle)
+		p.gateways.setRole(asMachine)
+		widgets.FocusIn(p, p.gateways.invitation)
+	}
+}
+
+// Find shows the settings that contain each word of a query.
+func (p *Page) Find(query string) {
+	p.Open(allSettingsTitle)
+	p.all.filter.SetText(query)
+}
+
+// arrange shows the list, the page or both, as far as there is room.
+func (p *Page) arrange() {
+	p.LayOut()
+	p.o.Shown(p.entries[p.current].Title, p.narrow && p.inPlace)
+}
+
+// pageLayout lays out the list, a line, and the page beside the list or in its place.
+type pageLayout struct {
+	p         *Page
+	isLaidOut bool
+}
+
+// listWidth is the width of the list; it grows with the text size.
+func listWidth() float32 { return min(256*style.Size("text")/14, 320) }
+
+// twoPanesWidth is the smallest width for a list and a page beside it.
+func twoPanesWidth() float32 { return listWidth() + 420*style.Size("text")/14 }
+
+func (*pageLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(320, 320) }
+
+func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	p, side, line, content := l.p, o[0], o[1], o[2]
+	if narrow := size.Width < twoPanesWidth(); narrow != p.narrow || !l.isLaidOut {
+		p.narrow = narrow
+		p.inPlace = p.inPlace || l.isLaidOut // what was at the right of the list stays in view
+		l.isLaidOut = true
+		p.o.Shown(p.entries[p.current].Title, p.narrow && p.inPlace)
+	}
+	widgets.SetVisible(side, !p.narrow || !p.inPlace)
+	widgets.SetVisible(line, !p.narrow)
+	widgets.SetVisible(content, !p.narrow || p.inPlace)
+	left := float32(0)
+	if !p.narrow {
+		left = listWidth()
+		line.Resize(fyne.NewSize(1, size.Height))
+		line.Move(fyne.NewPos(left-1, 0))
+	}
+	side.Resize(fyne.NewSize(widgets.Choose(p.narrow, size.Width, left-1), size.Height))
+	content.Resize(fyne.NewSize(size.Width-left, size.Height))
+	content.Move(fyne.NewPos(left, 0))
+}

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/settings"
+)
+
+// settingsPage opens the settings in the main window.
+type settingsPage struct {
+	ui    *ui
+	about settings.About
+	page  *settings.Page // nil while another page or a chat is shown
+}
+
+// open shows the settings, with the page that was shown last.
+func (s *settingsPage) open() {
+	u := s.ui
+	u.main.show()
+	if s.page != nil {
+		return
+	}
+	leave := u.nav.wayBack()
+	u.nav.open(page{"settings", settingsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		p := settings.New(ctx, u.env(), s.options(leave), u.backend.prefs.get().SettingsPage)
+		s.page = p
+		return p, p.Back
+	}})
+	u.main.conversation.window.Canvas().Focus(s.page.Focusable())
+}
+
+// openPage shows the page of the settings with a title.
+func (s *settingsPage) openPage(title string) {
+	s.open()
+	s.page.Open(title)
+}
+
+// openModels shows the page where a model is connected.
+func (s *settingsPage) openModels() { s.openPage(settings.ModelsTitle) }
+
+// showNews shows what is new, once after an update.
+func (s *settingsPage) showNews() {
+	prefs, version := s.ui.backend.prefs, s.about.Version
+	before := prefs.get().Version
+	prefs.update(func(r *preferences) { r.Version = version })
+	if before != "" && before != version && s.about.Changes != "" {
+		s.open()
+		s.page.ShowNews()
+	}
+}
+
+// options returns what the settings need besides the gateway.
+func (s *settingsPage) options(leave func()) settings.Options {
+	u := s.ui
+	o := settings.Options{
+		About: s.about, Pages: (fixedPages{u, u.nav}).settings(), TestNotification: u.notes.showTest, Shown: s.shown, Leave: leave,
+	}
+	if u.backend.flags.join == "" {
+		o.Local, o.Gateways = local{u.backend}.settings(), u.backend.remote
+		o.Paired = u.main.endFirstRun
+	}
+	return o
+}
+
+// shown remembers the page, and shows the way back to the list where the page stands in its place.
+func (s *settingsPage) shown(title string, inPlaceOfList bool) {
+	s.ui.backend.prefs.update(func(r *preferences) { r.SettingsPage = title })
+	s.ui.nav.showWayBack(inPlaceOfList)
+}
+
+// find shows the settings that contain each word of a query.
+func (s *settingsPage) find(query string) {
+	s.open()
+	s.page.Find(query)
+}
+
+// openJoin shows the form that joins another gateway, as a machine of it or to control it.
+func (s *settingsPage) openJoin(asMachine bool) {
+	s.open()
+	s.page.Join(asMachine)
+}
+
+// openLink obeys a fairlead:// link, if there is one: it shows a page of the settings, or a pairing
+// invitation for the person to accept.
+func (s *settingsPage) openLink(link string) {
+	name, isPage := settings.ParseLink(link)
+	switch {
+	case link == "":
+	case isPage:
+		s.open()
+		s.page.OpenLink(name)
+	case s.ui.backend.flags.join == "":
+		s.open()
+		s.page.Invite(link)
+	}
+}
+
+// moveTab opens the next page of the settings, or with -1 the one before, if they are shown.
+func (s *settingsPage) moveTab(by int) func() {
+	return func() {
+		if s.page != nil {
+			s.page.MoveTab(by)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package app
+
+import (
+	"testing"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/feed"
+	"fairlead/app/host"
+	"fairlead/app/pagetest"
+	"fairlead/app/settings"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
+)
+
+func TestSettingsOpenOnThePageShownLast(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	page := func() string { return u.backend.prefs.get().SettingsPage }
+	u.settings.open()
+	if got := page(); got != "General" || u.nav.title != settingsTitle {
+		t.Errorf("the first time %q opens %q", u.nav.title, got)
+	}
+	u.settings.openPage("About")
+	u.main.open("agent:main:2")
+	if u.settings.page != nil {
+		t.Fatal("the settings are open beside a chat")
+	}
+	u.settings.open()
+	if got := page(); got != "About" {
+		t.Errorf("it opens %q again", got)
+	}
+	u.settings.openModels()
+	if got := page(); got != settings.ModelsTitle {
+		t.Errorf("connecting a model opens %q", got)
+	}
+}
+
+func TestNewsAreShownOnceAfterAnUpdate(t *testing.T) {
+	u := newTestUI(t)
+	u.settings.about = settings.About{Version: "0.1.0", Changes: "- A"}
+	u.settings.showNews()
+	if u.settings.page != nil {
+		t.Error("a first start shows news")
+	}
+	u.settings.about.Version = "0.2.0"
+	u.settings.showNews()
+	if u.settings.page == nil || u.backend.prefs.get().SettingsPage != settings.AboutTitle {
+		t.Error("an update shows no news")
+	}
+	u.nav.close()
+	u.settings.showNews()
+	if u.settings.page != nil {
+		t.Error("they are shown again")
+	}
+}
+
+func TestPagesOfTheSettingsOpenByTheirTitle(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	for _, title := range []string{"Approvals and rules", "Skills", "Channels", "Tools", "Connected apps", "Help"} {
+		u.env().Open(host.Page(title))
+		if got := u.backend.prefs.get().SettingsPage; u.nav.title != settingsTitle || got != title {
+			t.Errorf("%s: got %q in %q", title, got, u.nav.title)
+		}
+		pagetest.Shot(t, u.main.conversation.window, "settings-"+title)
+	}
+	u.env().Open(host.Page(shortcutsTitle))
+	if u.nav.title != shortcutsTitle {
+		t.Errorf("got the page %q, want %q", u.nav.title, shortcutsTitle)
+	}
+}
+
+func TestSettingsLeadBackToWhatWasShown(t *testing.T) {
+	u := newTestUI(t)
+	v := sample()
+	v.Questions = feed.Questions{} // no dialog
+	u.update(v)
+	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	for before, open := range map[string]func(){"": func() { u.main.open("agent:main:2") }, transfersTitle: func() { u.nav.openTitled(transfersTitle) }} {
+		open()
+		u.settings.open()
+		if pressEscape(u); u.nav.title != before {
+			t.Errorf("Escape shows %q, want %q", u.nav.title, before)
+		}
+	}
+}
+
+func TestNarrowSettingsHaveAWayBackToTheList(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
+	u.settings.open()
+	wayBack := func() *widgets.Button {
+		return widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == settingsTitle && b.Visible() })
+	}
+	if wayBack() != nil {
+		t.Error("the list has a way back to itself")
+	}
+	u.settings.openPage("Skills")
+	b := wayBack()
+	if b == nil {
+		t.Fatal("the page has no way back to the list")
+	}
+	pagetest.Shot(t, u.main.conversation.window, "settings-narrow-page")
+	test.Tap(b)
+	pagetest.Shows(t, u.nav.box, "Search settings", "All settings")
+	if wayBack() != nil {
+		t.Error("the way back is still shown")
+	}
+}
+
+func TestLinksOpenSettingsAndInvitations(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	for link, want := range map[string]string{
+		"fairlead://settings/notifications": "Notifications", "fairlead://settings/connected-apps": "Connected apps", "fairlead://pair?i=x": "Gateways",
+	} {
+		u.settings.openLink(link)
+		if got := u.backend.prefs.get().SettingsPage; got != want || u.nav.title != settingsTitle {
+			t.Errorf("%s: got %q in %q, want %q", link, got, u.nav.title, want)
+		}
+	}
+	u.nav.close()
+	u.settings.openLink("")
+	if u.nav.title != "" {
+		t.Errorf("no link opens %q", u.nav.title)
+	}
+	u.backend.flags.join = "ws://nas/ws"
+	if u.settings.openLink("fairlead://pair?i=x"); u.nav.title != "" {
+		t.Error("the window of another computer takes an invitation")
+	}
+	u.settings.openLink("fairlead://settings/no-such-page")
+	pagetest.Shows(t, u.main.body, "The settings have no page “no-such-page”.")
+}
