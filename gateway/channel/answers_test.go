@@ -1,8 +1,6 @@
 package channel_test
 
 import (
-	"database/sql"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,22 +45,12 @@ func TestUnstoredAnswerIsReadLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(dir, "s.db")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		exec := func(statement string) {
-			if _, err := db.ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
-		}
-		exec("CREATE TRIGGER refuse BEFORE INSERT ON channel_outbox BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+		allowWrites := refuseWrites(t, dir, "INSERT ON channel_outbox")
 		if err := b.Answer(t.Context(), res.RunID, "Here it is."); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		exec("DROP TRIGGER refuse")
+		allowWrites()
 		if sent := texts(p); len(sent) != 0 {
 			t.Errorf("sent while the disk is full: got %q, want nothing", sent)
 		}

@@ -117,7 +117,7 @@ func New(o Options) *Hub {
 	r := newRegistry(channels, o.Bus, o.Drivers)
 	box := &outbox{messages: o.Stores.Outbox, registry: r}
 	r.outbox = box
-	senders := &Senders{store: channels, questions: o.Questions, bus: o.Bus, outbox: box, config: o.Config, set: o.Set}
+	senders := &Senders{questions: o.Questions, bus: o.Bus, outbox: box, config: o.Config, set: o.Set}
 	answers := &Answers{routes: channels, runs: o.Stores.Runs, messages: o.Stores.Messages, bus: o.Bus, outbox: box, registry: r}
 	inbox := &Inbox{
 		routes: channels, runs: o.Stores.Runs, messages: o.Messages, chats: o.Chats, config: o.Config, files: o.Files, senders: senders, answers: answers, outbox: box, registry: r,

@@ -135,6 +135,70 @@ func TestStrangerIsOneQuestion(t *testing.T) {
 	}
 }
 
+// The greeting to a stranger and the question about them are stored together: nobody is greeted about
+// whom the person is not asked, whenever the gateway stops.
+func TestGreetingIsStoredWithItsQuestion(t *testing.T) {
+	for _, write := range []string{"INSERT ON questions", "INSERT ON channel_outbox"} {
+		t.Run(write, func(t *testing.T) {
+			dir := t.TempDir()
+			b := channeltest.Open(t, dir)
+			allowWrites := refuseWrites(t, dir, write)
+			if res, err := b.Inbox.Inbound(t.Context(), dm("hello")); err == nil {
+				t.Errorf("message that cannot be stored: got %+v, want an error", res)
+			}
+			allowWrites()
+			b.Close()
+			b = channeltest.Open(t, dir)
+			defer b.Close()
+			if list, err := b.Questions.Pending(t.Context()); err != nil || len(list) != 0 {
+				t.Errorf("questions after a restart: got %+v, %v, want none", list, err)
+			}
+			if got := notices(t, b); len(got) != 0 {
+				t.Errorf("greetings after a restart: got %q, want none", got)
+			}
+			if _, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil {
+				t.Fatal(err)
+			}
+			senderQuestion(t, b)
+			if got := notices(t, b); len(got) != 1 {
+				t.Errorf("greetings after another message: got %q, want one", got)
+			}
+		})
+	}
+}
+
+// An answer that could not be stored is given again after a restart: the stranger gets one notice,
+// and the audit log has one line.
+func TestSenderAnswerRepeatedAfterRestartHasOneEffect(t *testing.T) {
+	dir := t.TempDir()
+	b := channeltest.Open(t, dir)
+	if _, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil {
+		t.Fatal(err)
+	}
+	notices(t, b)
+	allowWrites := refuseWrites(t, dir, "UPDATE ON questions")
+	if r, err := b.Questions.Answer(t.Context(), auth.Owner("w"), answer(senderQuestion(t, b), protocol.DecisionAllow)); err == nil {
+		t.Errorf("answer that cannot be stored: got %+v, want an error", r)
+	}
+	allowWrites()
+	b.Close()
+	b = channeltest.Open(t, dir)
+	defer b.Close()
+	if r, err := b.Questions.Answer(t.Context(), auth.Owner("w"), answer(senderQuestion(t, b), protocol.DecisionAllow)); err != nil || !r.Won {
+		t.Fatalf("second answer: got %+v, %v, want it to win", r, err)
+	}
+	if got := notices(t, b); len(got) != 1 {
+		t.Errorf("notices: got %q, want one", got)
+	}
+	if got := b.Config.Get().Channels["pigeon"].AllowFrom; !slices.Equal(got, []string{"ann"}) {
+		t.Errorf("who may write: got %q, want ann", got)
+	}
+	log, _, err := b.Store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditSender, Limit: 10})
+	if err != nil || len(log) != 1 {
+		t.Errorf("audit log: got %+v, %v, want one line", log, err)
+	}
+}
+
 // Strangers whom the person denies do not ask at once, without end.
 func TestDeniedStrangersAskAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -44,7 +44,6 @@ const (
 
 // Senders decides who may write to the agent, and asks the person about strangers.
 type Senders struct {
-	store     senderStore
 	questions Questions
 	bus       *event.Bus
 	outbox    *outbox
@@ -52,11 +51,6 @@ type Senders struct {
 	set       func(ctx context.Context, path string, value json.RawMessage) error
 	asking    sync.Mutex // held while the questions are read and one is added
 	allow     sync.Mutex // held while an allowFrom is read and written
-}
-
-// senderStore stores the decisions about strangers; *store.Channels implements it.
-type senderStore interface {
-	DecideSender(ctx context.Context, line protocol.AuditEntry, replies ...store.Outbound) error
 }
 
 // Questions asks the person. *question.Queue implements it.
@@ -108,13 +102,9 @@ func (s *Senders) ask(ctx context.Context, p protocol.SenderSubject) error {
 	if _, err := s.question(ctx, p.Channel, p.SenderID); !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
-	reply := newOutbound("pair:"+protocol.NewID(), outboundTo(routeOf(p), "", noticePending))
 	err := s.open(ctx, protocol.Question{
 		Kind: protocol.AskSender, CreatedAt: p.RequestedAt, AskedBy: protocol.AskedBy{Kind: protocol.AskedByChannel, Name: p.Channel}, Sender: &p,
-	}, func() error {
-		_, err := s.outbox.messages.Put(ctx, reply)
-		return err
-	})
+	}, newOutbound("pair:"+protocol.NewID(), outboundTo(routeOf(p), "", noticePending)))
 	if err == nil {
 		publishChange(s.bus, p.Channel)
 		s.outbox.wake(p.Channel, p.AccountID)
@@ -122,12 +112,13 @@ func (s *Senders) ask(ctx context.Context, p protocol.SenderSubject) error {
 	return err
 }
 
-// open opens a question about a stranger, which expires a week after it was asked first.
-func (s *Senders) open(ctx context.Context, q protocol.Question, store func() error) error {
+// open opens a question about a stranger, which expires a week after it was asked first. replies are
+// stored together with it.
+func (s *Senders) open(ctx context.Context, q protocol.Question, replies ...store.Outbound) error {
 	_, err := s.questions.Open(ctx, q, question.Terms{
 		Expires: max(pendingFor-time.Duration(now()-q.CreatedAt)*time.Millisecond, time.Millisecond),
 		Limit:   question.Limit{Asker: "people on " + q.Sender.Channel, Open: maxPending, Burst: maxPending, Every: askEvery},
-		Store:   store, Apply: s.apply,
+		Replies: replies, Apply: s.apply,
 		Ended: func(q protocol.Question) { publishChange(s.bus, q.Sender.Channel) },
 	})
 	return err
@@ -138,7 +129,7 @@ func (s *Senders) load(ctx context.Context) error {
 	list, err := s.questions.Pending(ctx)
 	for _, q := range list {
 		if q.Sender != nil && err == nil {
-			err = s.open(ctx, q, nil)
+			err = s.open(ctx, q)
 		}
 	}
 	return err
@@ -224,13 +215,13 @@ func (s *Senders) Reject(ctx context.Context, who auth.Principal, in protocol.Pa
 	return protocol.PairRejectResult{Rejected: true, SenderID: p.SenderID}, nil
 }
 
-// apply carries out the answer to a question about a stranger.
-func (s *Senders) apply(ctx context.Context, who auth.Principal, q *protocol.Question, in protocol.QuestionAnswerParams) error {
-	p := *q.Sender
-	line := question.AuditLine(who, *q, protocol.AuditSender, key(p.Channel, p.SenderID))
+// apply carries out the answer to a question about a stranger. It may run again for the same
+// question, if the gateway stops before the answer is stored: the stranger gets one notice then, too.
+func (s *Senders) apply(ctx context.Context, _ auth.Principal, q *protocol.Question, in protocol.QuestionAnswerParams) error {
 	if in.Decision != protocol.DecisionAllow {
-		return s.store.DecideSender(ctx, line)
+		return nil
 	}
+	p := *q.Sender
 	s.allow.Lock()
 	defer s.allow.Unlock()
 	before := s.config().Channels[p.Channel].AllowFrom
@@ -240,11 +231,8 @@ func (s *Senders) apply(ctx context.Context, who auth.Principal, q *protocol.Que
 			return err
 		}
 	}
-	err := s.store.DecideSender(ctx, line, newOutbound("pair:"+protocol.NewID(), outboundTo(routeOf(p), "", noticeApproved)))
-	switch {
-	case err == nil:
-		s.outbox.wake(p.Channel, p.AccountID)
-	case isNew:
+	err := s.outbox.add(ctx, "pair:"+string(q.ID), outboundTo(routeOf(p), "", noticeApproved))
+	if err != nil && isNew {
 		err = errors.Join(err, s.setAllowFrom(context.WithoutCancel(ctx), p.Channel, before))
 	}
 	return err

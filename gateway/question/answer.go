@@ -97,11 +97,22 @@ func (s *Queue) close(ctx context.Context, who auth.Principal, q protocol.Questi
 		})
 		return end, won, err
 	}
-	if q.Kind == protocol.AskContinue {
-		line := AuditLine(who, q, protocol.AuditRun, format.Line(q.Why, 200))
+	if line, ok := answerLine(who, q); ok {
 		return s.resolve(ctx, q, store.RuleChange{Audit: []protocol.AuditEntry{line}})
 	}
 	return s.resolve(ctx, q)
+}
+
+// answerLine returns the line of the audit log that is stored together with an answer, for the kinds
+// of which nothing else stores one.
+func answerLine(who auth.Principal, q protocol.Question) (line protocol.AuditEntry, ok bool) {
+	switch q.Kind {
+	case protocol.AskContinue:
+		return AuditLine(who, q, protocol.AuditRun, format.Line(q.Why, 200)), true
+	case protocol.AskSender:
+		return AuditLine(who, q, protocol.AuditSender, q.Sender.Channel+":"+q.Sender.SenderID), true
+	}
+	return line, false
 }
 
 // AnswerAll gives several questions the same answer, each as [Queue.Answer] does. One that is

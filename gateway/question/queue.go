@@ -30,7 +30,7 @@ import (
 
 // Store saves questions. Change changes a pending question in one transaction.
 type Store interface {
-	Put(ctx context.Context, q protocol.Question, grants []store.Grant) error
+	Put(ctx context.Context, q protocol.Question, grants []store.Grant, replies ...store.Outbound) error
 	Change(ctx context.Context, id protocol.QuestionID, change func(*protocol.Question) bool, rules ...store.RuleChange) (q protocol.Question, changed bool, err error)
 	Get(ctx context.Context, id protocol.QuestionID) (protocol.Question, error)
 	Pending(ctx context.Context) ([]protocol.Question, error)
@@ -71,7 +71,7 @@ type openQuestion struct {
 }
 
 // Apply carries out an answer before it is stored: it pairs the device, or connects the app, and
-// stores the [AuditLine] of the answer with that. It may complete the question's subject. After an
+// stores the [AuditLine] of the answer with that, unless the answer has one of its own, see answerLine. It may complete the question's subject. After an
 // error the question stays pending.
 type Apply func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error
 
@@ -81,7 +81,9 @@ type Terms struct {
 	Limit   Limit
 	Grants  []store.Grant // what an allow for the chat of a call saves
 	Apply   Apply         // of every kind except calls
-	// Store stores what asks the question. It is called before the question is stored, and only for
+	// Replies are messages to whoever asks on a channel, stored together with the question.
+	Replies []store.Outbound
+	// Store stores the call that asks the question. It is called before the question is stored, and only for
 	// one within the limits.
 	Store func() error
 	// Opened is called once the question is stored and published, not if it was answered before or
@@ -234,7 +236,7 @@ func (s *Queue) save(ctx context.Context, q protocol.Question, t Terms) (protoco
 	case old.Later > time.Now().UnixMilli():
 		q.Later = old.Later // a restart does not shorten a snooze
 	}
-	return q, s.store.Put(ctx, q, t.Grants)
+	return q, s.store.Put(ctx, q, t.Grants, t.Replies...)
 }
 
 // remove forgets a question of this start, which stays as it is in the store.

@@ -88,18 +88,6 @@ func (s *Channels) ReceivedAt(ctx context.Context) (map[string]int64, error) {
 	return seen, err
 }
 
-// DecideSender stores the audit entry about an unknown sender, together with the messages to them.
-func (s *Channels) DecideSender(ctx context.Context, line protocol.AuditEntry, replies ...Outbound) error {
-	return s.write(ctx, "store decision about a sender", func(tx *gorm.DB) error {
-		for _, reply := range replies {
-			if _, err := reply.put(tx); err != nil {
-				return err
-			}
-		}
-		return appendAudit(tx, []protocol.AuditEntry{line})
-	})
-}
-
 // StartRun stores the address for the answers of a run, and makes it the chat's last
 // address.
 func (s *Channels) StartRun(ctx context.Context, r ChannelRun, at int64) error {

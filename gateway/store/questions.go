@@ -40,9 +40,15 @@ func (r questionRow) question() protocol.Question {
 
 // Put stores a new question, or changes a pending one. A closed one is not changed. grants
 // are the permissions that an allow for the chat of its call saves; empty if the question offers none.
-func (s *Questions) Put(ctx context.Context, q protocol.Question, grants []Grant) error {
+// replies are messages to whoever asks, stored together with it.
+func (s *Questions) Put(ctx context.Context, q protocol.Question, grants []Grant, replies ...Outbound) error {
 	row := rowOfQuestion(q, grants)
 	return s.write(ctx, "store question", func(tx *gorm.DB) error {
+		for _, reply := range replies {
+			if _, err := reply.put(tx); err != nil {
+				return err
+			}
+		}
 		return tx.Clauses(clause.OnConflict{
 			Columns:   []clause.Column{{Name: "id"}},
 			Where:     clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "questions.state = 'pending'"}}},

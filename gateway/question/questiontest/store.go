@@ -20,7 +20,7 @@ type Store struct {
 func NewStore() *Store { return &Store{rows: make(map[protocol.QuestionID]protocol.Question)} }
 
 // Put stores a question.
-func (s *Store) Put(_ context.Context, q protocol.Question, _ []store.Grant) error {
+func (s *Store) Put(_ context.Context, q protocol.Question, _ []store.Grant, _ ...store.Outbound) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.rows[q.ID] = q
