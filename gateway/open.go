@@ -225,7 +225,10 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 		Store: g.store.Transfers, Bus: g.bus, Machines: g.hub, Folders: g.files.Transfer, Authorizer: g.calls,
 		RulesVersion: g.rules.Version, Unfinished: filepath.Join(g.home, "unfinished", "gsv"),
 	})
-	return g.calls.Recover(ctx)
+	if err := g.transfers.Load(ctx); err != nil {
+		return err
+	}
+	return g.calls.Recover(ctx, g.transfers.IsOpen)
 }
 
 // openChats opens the chats and what starts runs in them.
@@ -261,7 +264,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Message: g.channels.Messenger.Tool,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
-	for _, load := range []func(context.Context) error{g.sessions.Load, g.transfers.Load, g.channels.Load, g.schedules.Load} {
+	for _, load := range []func(context.Context) error{g.sessions.Load, g.channels.Load, g.schedules.Load} {
 		if err := load(ctx); err != nil {
 			return err
 		}

@@ -107,6 +107,7 @@ func (a View) summary() string {
 			commands++
 		case tool == "Write" || tool == "Edit":
 			files[string(e.Node)+":"+e.What] = true
+		case e.Tool == "Transfer" && e.State == protocol.CallRunning: // its end has an entry of its own
 		case e.Tool == "Transfer":
 			transfers++
 		default:

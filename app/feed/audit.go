@@ -20,6 +20,8 @@ func AuditIcon(e protocol.AuditEntry) (icon string, bad, unclear bool) {
 		return "denied", true, false
 	case display.AuditFailed(e):
 		return "cross", true, false
+	case e.State == protocol.CallRunning:
+		return "transfer", false, false
 	case e.State == protocol.CallCancelled:
 		return "stop", false, false
 	case e.State == protocol.CallUnknown:

@@ -144,6 +144,6 @@ func auditEntries(r *tool.Record) []protocol.AuditEntry {
 	return []protocol.AuditEntry{{
 		At: i.EndedAt, Kind: protocol.AuditCall, By: r.DecidedBy, AskedBy: asker, Resumed: r.Resumed, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: id,
 		Tool: i.Tool, What: summary(i.Args), Input: r.InputSHA256, Verdict: string(d.Verdict), Why: d.Reason, Rule: d.Rule,
-		Approval: i.ApprovalID, State: i.State, ExitCode: i.ExitCode,
+		Approval: i.ApprovalID, State: auditState(r), ExitCode: i.ExitCode,
 	}}
 }

@@ -166,6 +166,7 @@ type TransferOut struct {
 	Source           string              `json:"source"`
 	Destination      string              `json:"destination"` // of the file or folder that was created
 	BytesTransferred int64               `json:"bytesTransferred"`
+	SHA256           string              `json:"sha256,omitempty"` // of the content, if it is one file
 	Mime             string              `json:"mime,omitempty"`
 	Path             string              `json:"path,omitempty"`    // the present path of the first file or folder
 	Skipped          int                 `json:"skipped,omitempty"` // files that were left as they were, or existed already

@@ -89,6 +89,20 @@ type Continuation struct {
 	// Judged are the later decisions about what the call has queued, the newest last: a transfer that
 	// waited is judged again when the rules have changed, and when it continues after a restart.
 	Judged []Judgement `json:"judged,omitempty"`
+	// Ended is how the transfer that the call has queued ended after the call; nil before that, and if
+	// the call ended with it.
+	Ended *Ending `json:"ended,omitempty"`
+}
+
+// IsEmpty reports whether nothing passed after the call.
+func (c Continuation) IsEmpty() bool { return c.Steps == 0 && len(c.Judged) == 0 && c.Ended == nil }
+
+// Ending is the end of what a call has queued (extension).
+type Ending struct {
+	At     int64           `json:"at"`     // Unix milliseconds
+	State  string          `json:"state"`  // as CallInfo.State
+	Output json.RawMessage `json:"output"` // as that of a call that has waited for it
+	Error  string          `json:"error,omitempty"`
 }
 
 // Judgement is a later decision about what a call has queued (extension).

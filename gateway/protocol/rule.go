@@ -107,23 +107,26 @@ type AuditEntry struct {
 	By   string `json:"by"` // who decided: a principal, "default" or "nobody"
 	// AskedBy is who wanted the call; missing in entries of older versions. Resumed means that the call
 	// continues what was allowed before a restart.
-	AskedBy    *AskedBy        `json:"askedBy,omitempty"`
-	Resumed    bool            `json:"resumed,omitempty"`
-	Node       NodeID          `json:"nodeId,omitempty"`
-	SessionKey SessionKey      `json:"sessionKey,omitempty"`
-	RunID      RunID           `json:"runId,omitempty"`
-	CallID     CallID          `json:"callId,omitempty"`
-	Tool       string          `json:"tool,omitempty"`
-	What       string          `json:"what,omitempty"` // the command or path, cut to one line
-	Input      string          `json:"inputSha256,omitempty"`
-	Verdict    string          `json:"verdict,omitempty"`
-	Why        string          `json:"why,omitempty"`
-	Rule       string          `json:"rule,omitempty"`
-	Approval   QuestionID      `json:"approvalId,omitempty"`
-	State      string          `json:"state,omitempty"` // the result of the call
-	ExitCode   *int            `json:"exitCode,omitempty"`
-	Policy     json.RawMessage `json:"policy,omitempty"` // of a rule that was created, changed or deleted
-	Hash       string          `json:"hash"`
+	AskedBy    *AskedBy   `json:"askedBy,omitempty"`
+	Resumed    bool       `json:"resumed,omitempty"`
+	Node       NodeID     `json:"nodeId,omitempty"`
+	SessionKey SessionKey `json:"sessionKey,omitempty"`
+	RunID      RunID      `json:"runId,omitempty"`
+	CallID     CallID     `json:"callId,omitempty"`
+	Tool       string     `json:"tool,omitempty"`
+	What       string     `json:"what,omitempty"` // the command or path, cut to one line
+	Input      string     `json:"inputSha256,omitempty"`
+	Verdict    string     `json:"verdict,omitempty"`
+	Why        string     `json:"why,omitempty"`
+	Rule       string     `json:"rule,omitempty"`
+	Approval   QuestionID `json:"approvalId,omitempty"`
+	// State is the result of the call. It is running for a transfer that has not ended by then: a later
+	// entry of the call, without a verdict, is about its end. Error says why a transfer failed.
+	State    string          `json:"state,omitempty"`
+	Error    string          `json:"error,omitempty"`
+	ExitCode *int            `json:"exitCode,omitempty"`
+	Policy   json.RawMessage `json:"policy,omitempty"` // of a rule that was created, changed or deleted
+	Hash     string          `json:"hash"`
 }
 
 // Kinds of audit entries.

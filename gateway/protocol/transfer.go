@@ -128,6 +128,9 @@ type Transfer struct {
 	// gateway's own computer.
 	Device DeviceID `json:"deviceId,omitempty"`
 	Mime   string   `json:"mime,omitempty"`
+	// SHA256 is the checksum of the content, if it is one file and the destination knows the
+	// extensions.
+	SHA256 string `json:"sha256,omitempty"`
 	// Route is the current or last route of the bytes between two nodes: relay or direct. Empty
 	// for other ends.
 	Route string `json:"route,omitempty"`

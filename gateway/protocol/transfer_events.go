@@ -161,6 +161,7 @@ type TransferCompleteParams struct {
 type TransferDoneParams struct {
 	TransferID   *uint32           `json:"transferId"`
 	BytesWritten *int64            `json:"bytesWritten,omitempty"`
+	SHA256       string            `json:"sha256,omitempty"` // of the content, if it is one file (extension)
 	Error        string            `json:"error,omitempty"`
 	Files        int               `json:"files,omitempty"`   // written
 	Skipped      int               `json:"skipped,omitempty"` // identical files that existed already

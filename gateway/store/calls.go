@@ -34,7 +34,7 @@ type Call struct {
 	Truncated    bool // ResultJSON is only a part of the result
 	// Process is the ID of the command that the call has left running on its node, or empty.
 	Process string
-	// Continued counts what passed after the call. [Calls.Continue] alone changes it.
+	// Continued counts what passed after the call. [Calls.Continue] and a [CallEnd] alone change it.
 	Continued protocol.Continuation `gorm:"<-:create;serializer:json"`
 }
 
@@ -155,11 +155,7 @@ func (s *Calls) Continue(ctx context.Context, id protocol.CallID, add func(proto
 			return err
 		}
 		missing = false
-		raw, err := protocol.Marshal(add(rows[0].Continued))
-		if err != nil {
-			return err
-		}
-		if err := tx.Exec("UPDATE calls SET continued = ? WHERE id = ?", string(raw), string(id)).Error; err != nil {
+		if err := setContinued(tx, id, add(rows[0].Continued)); err != nil {
 			return err
 		}
 		return appendAudit(tx, lines)

@@ -37,10 +37,18 @@ type transferRow struct {
 
 func (r transferRow) transfer() Transfer { return Transfer{r.Transfer, r.Agent, r.Policy, r.Allowed} }
 
-// Put stores a new or changed transfer.
-func (s *Transfers) Put(ctx context.Context, t Transfer) error {
+// Put stores a new or changed transfer. With its end, Put changes the entry of the call that allowed
+// it, in the same transaction.
+func (s *Transfers) Put(ctx context.Context, t Transfer, ends ...CallEnd) error {
 	row := transferRow{t.ID, t.State, t.From, t.To, t.Agent, t.Policy, t.Allowed, t.CreatedAt, t.EndedAt, t.Transfer}
-	return s.write(ctx, "store transfer", func(tx *gorm.DB) error { return upsert(tx, &row) })
+	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
+		for _, end := range ends {
+			if err := end.put(tx, t.Allowed); err != nil {
+				return err
+			}
+		}
+		return upsert(tx, &row)
+	})
 }
 
 // Get returns one transfer, or protocol.ErrNotFound.

@@ -8,6 +8,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// ReasonDirect is the reason of a decision about what the person does themselves.
+const ReasonDirect = "You did this yourself"
+
 // judge decides about calls by the rules and permissions of now.
 type judge struct {
 	policy      Policy
@@ -36,7 +39,7 @@ func (j judge) decide(ctx context.Context, s subject) (out judgement, err error)
 	needs := s.target.Resources(s.call)
 	out.request = s.request(needs)
 	if s.call.FileOperation != nil {
-		out.Decision = j.decideFiles(ctx, s.call, policy.Decision{Verdict: policy.Allow, Reason: "You did this yourself"}, needs.Files)
+		out.Decision = j.decideFiles(ctx, s.call, policy.Decision{Verdict: policy.Allow, Reason: ReasonDirect}, needs.Files)
 		return out, nil
 	}
 	if err := addChat(ctx, j.permissions, &out.request); err != nil {

@@ -84,7 +84,7 @@ func (p *Pipeline) Run(ctx context.Context, c Call) (res Result, err error) {
 
 // Authorize takes a call through every stage before its execution, which the caller does itself,
 // such as the queue of transfers. The caller must then report the outcome with
-// [Authorization.Finish]. A call that is not allowed fails with protocol.ErrForbidden and the
+// [Authorization.Finish], or leave the call open with [Authorization.Leave]. A call that is not allowed fails with protocol.ErrForbidden and the
 // reason.
 func (p *Pipeline) Authorize(ctx context.Context, c Call) (Authorization, error) {
 	ctx, a, err := p.begin(ctx, c)
@@ -133,6 +133,14 @@ func (a Authorization) Finish(ctx context.Context, result any, failure error) er
 		return err
 	}
 	return a.call.entry.end(ctx, state, raw, "")
+}
+
+// Leave releases a call that what it has queued ends: the caller has stored that together with the
+// call's ID, and stores the call's end with its own. See [Pipeline.Recover].
+func (a Authorization) Leave() {
+	if a.call != nil {
+		a.call.release()
+	}
 }
 
 // begin makes c the only call in progress with its ID, and reads what an earlier start has stored

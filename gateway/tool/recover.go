@@ -11,16 +11,17 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Recover ends the calls that an earlier start left open and that no run will resume: those that a
-// person or a program made directly. It must run before any call.
-func (p *Pipeline) Recover(ctx context.Context) error {
+// Recover ends the calls that an earlier start left open and that nothing will end: those that a
+// person or a program made directly, unless goesOn says that what they have queued continues. It must
+// run before any call.
+func (p *Pipeline) Recover(ctx context.Context, goesOn func(protocol.CallID) bool) error {
 	open, err := p.Journal.Open(ctx)
 	if err != nil {
 		return fmt.Errorf("find calls of an earlier start: %w", err)
 	}
 	for _, r := range open {
-		if r.Info.RunID != "" || r.Info.Tool == protocol.KeepTool && r.Info.State == protocol.CallWaiting {
-			continue // a run, or the report of its node, resumes it
+		if r.Info.RunID != "" || r.Info.Tool == protocol.KeepTool && r.Info.State == protocol.CallWaiting || goesOn(r.Info.CallID) {
+			continue // a run, or the report of its node, resumes it, or a transfer ends it
 		}
 		e := p.newEntry(r)
 		if _, err := e.lose(ctx); err != nil {

@@ -130,6 +130,6 @@ type Entry struct {
 	Truncated    bool // ResultJSON is only a part of the result
 	// Process is the ID of the command that the call has left running on its node, or empty.
 	Process string
-	// Continued counts what passed after the call. [Steps] alone changes it.
+	// Continued counts what passed after the call. [Steps] and the end of a transfer alone change it.
 	Continued protocol.Continuation
 }

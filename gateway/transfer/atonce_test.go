@@ -21,9 +21,9 @@ type stuckStore struct {
 	proceed   chan struct{}
 }
 
-func (s *stuckStore) Put(ctx context.Context, t store.Transfer) (err error) {
+func (s *stuckStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) (err error) {
 	if s.isWritten {
-		err = s.Transfers.Put(ctx, t)
+		err = s.Transfers.Put(ctx, t, ends...)
 	}
 	select {
 	case s.writing <- struct{}{}:
@@ -31,7 +31,7 @@ func (s *stuckStore) Put(ctx context.Context, t store.Transfer) (err error) {
 	case <-s.proceed:
 	}
 	if !s.isWritten {
-		err = s.Transfers.Put(ctx, t)
+		err = s.Transfers.Put(ctx, t, ends...)
 	}
 	return err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +37,8 @@ type Client struct {
 
 // Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
 func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
-	req := Request{Call: call.ID, Session: call.Session, App: call.Principal.App, Agent: call.Session.Agent(), AskedBy: call.AskedBy}
+	waits := in.Wait == nil || *in.Wait
+	req := Request{Call: call.ID, IsAwaited: waits, Session: call.Session, App: call.Principal.App, Agent: call.Session.Agent(), AskedBy: call.AskedBy}
 	req.TransferStartParams = protocol.TransferStartParams{
 		Sources: in.Sources, Destination: in.Destination, Into: in.Into, Conflict: in.Conflict, Links: in.Links,
 		Later: in.Later, ExpiresIn: in.ExpiresIn,
@@ -52,19 +52,17 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 	if req.AskedBy.Kind == "" {
 		req.AskedBy = protocol.AskedBy{Kind: "chat", Name: string(req.Session)}
 	}
-	out := native.TransferOut{Source: in.Source, Destination: in.Destination}
 	if len(in.Sources) == 0 && !in.Into {
 		if _, err := protocol.ParseEndpoint(in.Destination, false); err != nil {
-			return out, err
+			return native.TransferOut{Source: in.Source, Destination: in.Destination}, err
 		}
 	}
 	t, err := e.Start(ctx, req)
 	if err != nil {
-		return out, err
+		return native.TransferOut{Source: in.Source, Destination: in.Destination}, err
 	}
-	out.TransferID, out.State = t.ID, t.State
-	if in.Wait != nil && !*in.Wait || t.State == protocol.TransferWaiting {
-		return out, nil
+	if !waits || t.State == protocol.TransferWaiting {
+		return resultOf(e.detach(ctx, t)), nil
 	}
 	t, err = e.Wait(ctx, t.ID, rest)
 	if err != nil { // the call was cancelled, or the gateway is stopping
@@ -75,21 +73,50 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 				slog.Error("Cannot cancel the transfer of a cancelled call", "transfer", t.ID, "err", failed)
 			}
 		}
-		return out, err
+		return resultOf(t), err
 	}
-	out.State, out.BytesTransferred, out.Mime, out.Path, out.Skipped = t.State, t.BytesDone, t.Mime, t.Path, t.Skipped
-	out.Destination = reportedDestination(t)
+	t = e.detach(ctx, t)
+	return resultOf(t), failureOf(t)
+}
+
+// detach says that the call that has started a transfer does not wait for its end any more, so that
+// the journal gets that end from the transfer. It returns the transfer as it is then.
+func (e *Engine) detach(ctx context.Context, t protocol.Transfer) protocol.Transfer {
+	if t.Over() {
+		return t
+	}
+	now, _, err := e.ask(ctx, t.ID, message{event: eventDetach})
+	if err != nil { // it has ended meanwhile, or the gateway stops
+		now, err = e.Get(context.WithoutCancel(ctx), protocol.TransferParams{ID: t.ID})
+	}
+	if err != nil {
+		return t
+	}
+	return now
+}
+
+// resultOf returns the result of gsv__Transfer for a transfer.
+func resultOf(t protocol.Transfer) native.TransferOut {
+	return native.TransferOut{
+		Source: t.Sources[0], Destination: reportedDestination(t), BytesTransferred: t.BytesDone, SHA256: t.SHA256, Mime: t.Mime, Path: t.Path, Skipped: t.Skipped,
+		TransferID: t.ID, State: t.State,
+	}
+}
+
+// failureOf returns the error of gsv__Transfer for a transfer that it does not wait for any longer;
+// nil if the files have arrived.
+func failureOf(t protocol.Transfer) error {
 	switch t.State {
 	case protocol.TransferDone:
-		return out, nil
+		return nil
 	case protocol.TransferFailed:
-		return out, protocol.ErrInternal.With(t.Error)
+		return protocol.ErrInternal.With(t.Error)
 	case protocol.TransferCancelled:
-		return out, protocol.ErrCancelled.With("The person cancelled the transfer.")
+		return protocol.ErrCancelled.With("The person cancelled the transfer.")
 	case protocol.TransferPaused:
-		return out, protocol.ErrUnavailable.With(fmt.Sprintf("The person paused the transfer; it continues when they resume it. Its id is %s.", t.ID))
+		return protocol.ErrUnavailable.With(fmt.Sprintf("The person paused the transfer; it continues when they resume it. Its id is %s.", t.ID))
 	}
-	return out, protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer continues automatically when the machine is back online. Its id is %s.", t.Error, t.ID))
+	return protocol.ErrUnavailable.With(fmt.Sprintf("%s. The transfer continues automatically when the machine is back online. Its id is %s.", t.Error, t.ID))
 }
 
 // reportedDestination returns the endpoint of the file or folder that a transfer created: the
@@ -116,7 +143,7 @@ func reportedDestination(t protocol.Transfer) string {
 }
 
 // StartBy starts a transfer for a person. Rules may deny it, and the journal records it as a call
-// of gsv__Transfer.
+// of gsv__Transfer, which ends with the transfer.
 func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStartParams) (protocol.Transfer, error) {
 	if len(p.Sources) == 0 {
 		return protocol.Transfer{}, protocol.ErrBadRequest.With("sources required")
@@ -134,11 +161,14 @@ func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStart
 		return protocol.Transfer{}, err
 	}
 	t, err := e.Start(ctx, Request{Allowed: may.ID(), AskedBy: c.AskedBy, Agent: protocol.MainAgent, Here: c.Window, TransferStartParams: p})
-	out := native.TransferOut{Source: p.Sources[0], Destination: p.Destination, TransferID: t.ID, State: t.State}
-	if stored := may.Finish(ctx, out, err); stored != nil {
-		slog.Error("Cannot record the start of a transfer", "transfer", t.ID, "err", stored)
+	if err != nil {
+		if stored := may.Finish(ctx, native.TransferOut{Source: p.Sources[0], Destination: p.Destination}, err); stored != nil {
+			slog.Error("Cannot record that a transfer did not start", "err", stored)
+		}
+		return t, err
 	}
-	return t, err
+	may.Leave()
+	return t, nil
 }
 
 // check returns why a client may not continue a transfer: it could not have started it.
@@ -170,95 +200,6 @@ func requestedNames(t protocol.Transfer) []string {
 	return stream.RequestedNames(paths)
 }
 
-// principalOf returns whose calls decide about a transfer: those of the person, a chat's agent or
-// an app.
-func principalOf(t protocol.Transfer) auth.Principal {
-	switch {
-	case t.Session != "":
-		return auth.Agent(t.Session, "")
-	case t.App != "":
-		// AppRevoked fails its transfers when it loses this scope.
-		return auth.App(protocol.App{ID: t.App, Name: t.AskedBy.Name, Scopes: []protocol.Scope{protocol.ScopeAllTools}})
-	}
-	return auth.Owner(t.AskedBy.Name)
-}
-
-// isPersonal reports whether the person started a transfer.
-func isPersonal(t protocol.Transfer) bool { return principalOf(t).Kind == auth.KindOwner }
-
-// authorizeStartup asks about the start-up files in the folders of an agent's or app's transfer, as
-// about transfers of their own: the rules have seen only the folders. A person's transfers need no
-// answer.
-func (m *mover) authorizeStartup(ctx context.Context, t protocol.Transfer, files []string) error {
-	for _, name := range files {
-		if isPersonal(t) || m.startup[name] {
-			continue
-		}
-		top, below, _ := strings.Cut(name, "/")
-		one := t
-		one.Into, one.Destination = false, t.Destination+"/"+below
-		if t.Into {
-			one.Destination = string(t.To) + ":" + joinPath(pathOf(t.Destination), name)
-		}
-		one.Sources = []string{string(t.From) + ":" + joinPath(sourceNamed(t, top), below)}
-		_, err := m.services.judge.again(ctx, principalOf(t), one, false, "")
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case err != nil:
-			return final("%s is a start-up file: %v", name, err)
-		}
-		m.startup[name] = true
-	}
-	return nil
-}
-
-// sourceNamed returns the path of the source that has a name at the destination.
-func sourceNamed(t protocol.Transfer, name string) string {
-	for _, s := range t.Sources {
-		if slices.Contains(stream.RequestedNames([]string{pathOf(s)}), name) {
-			return pathOf(s)
-		}
-	}
-	return pathOf(t.Sources[0])
-}
-
-// judge decides about transfers by the rules of now.
-type judge struct {
-	authorizer Authorizer
-	version    func() string // changes with the rules
-	startedAt  int64         // Unix milliseconds
-}
-
-// newJudge returns a judge. version may be nil.
-func newJudge(a Authorizer, version func() string) judge {
-	if version == nil {
-		version = func() string { return "" }
-	}
-	return judge{authorizer: a, version: version, startedAt: time.Now().UnixMilli()}
-}
-
-// again decides about a queued or ended transfer again, as about the call that started it. It
-// returns the call that allows it, or the reason why the transfer may not run now. resumed means
-// that the transfer is older than this start of the gateway. of is the call that has allowed it, to
-// whose entry in the journal the decision is added; if it is empty, the decision gets an entry.
-func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfer, resumed bool, of protocol.CallID) (protocol.CallID, error) {
-	call, err := transferCall(protocol.TransferStartParams{
-		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
-	})
-	if err != nil {
-		return "", err
-	}
-	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, who.Kind == auth.KindOwner, t.AskedBy
-	call.Resumed, call.Of = resumed, of
-	may, err := g.authorizer.Authorize(ctx, call)
-	if err != nil {
-		return "", err
-	}
-	err = may.Finish(ctx, native.TransferOut{Source: t.Sources[0], Destination: t.Destination}, nil)
-	return may.ID(), err
-}
-
 // UndoBy is [Engine.Undo] for a person. Where a person may not send files, they may not restore any
 // either.
 func (e *Engine) UndoBy(ctx context.Context, in protocol.TransferParams, c Client) (protocol.Transfer, error) {
@@ -267,8 +208,13 @@ func (e *Engine) UndoBy(ctx context.Context, in protocol.TransferParams, c Clien
 		return t, err
 	}
 	t.Session, t.AskedBy = "", c.AskedBy
-	if _, err := e.services.judge.again(ctx, c.Principal, t, false, ""); err != nil {
+	may, err := e.services.judge.authorize(ctx, c.Principal, t, false, "")
+	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	return e.Undo(ctx, in, c.Window)
+	undone, err := e.Undo(ctx, in, c.Window)
+	if stored := may.Finish(context.WithoutCancel(ctx), resultOf(t), err); stored != nil {
+		slog.Error("Cannot record that replaced files were restored", "transfer", t.ID, "err", stored)
+	}
+	return undone, err
 }

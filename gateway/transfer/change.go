@@ -121,7 +121,7 @@ func setComplete(row *store.Transfer, m message) {
 			text += ": " + d.Problems[0].Path + ": " + d.Problems[0].Text
 		}
 	}
-	t.Failed, t.Skipped, t.Problems, t.Path = d.Failed, d.Skipped, d.Problems, d.Path
+	t.Failed, t.Skipped, t.Problems, t.Path, t.SHA256 = d.Failed, d.Skipped, d.Problems, d.Path, d.SHA256
 	t.FilesDone = d.Files + d.Skipped
 	switch written := d.BytesWritten; {
 	case t.Simple:

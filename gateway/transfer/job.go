@@ -29,6 +29,8 @@ type job struct {
 	deferred []*request       // that wait until the work has ended
 	undo     *request         // whose undo is the work
 	stalls   int              // number of consecutive attempts that stalled without progress
+	// isAwaited means that the call that has started the transfer waits for its end, and reports it.
+	isAwaited bool
 
 	live  *live
 	mover *mover
@@ -188,8 +190,9 @@ func (j *job) change(m message) (transition, error) {
 		row.State, row.Speed, row.ETA = t.to, 0, 0
 		t.set(row, m)
 	}
+	before := row.State
 	set(&row)
-	if err := j.services.store.Put(context.WithoutCancel(j.services.queue.ctx), row); err != nil {
+	if err := j.storeRow(row, row.Over() && row.State != before); err != nil {
 		return t, err
 	}
 	j.live.update(set)
@@ -215,6 +218,8 @@ func (j *job) perform(do action, r *request) {
 	case doUndo:
 		j.undo = r
 		j.startWork(workUndo, func(ctx context.Context, res *result) error { return j.mover.restore(ctx, r.ctx, res) })
+	case doDetach:
+		j.isAwaited = false
 	case doEnqueue:
 		j.stalls, j.mover.startup = 0, make(map[string]bool)
 		j.live.mu.Lock()

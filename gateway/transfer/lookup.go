@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"fairlead/gateway/protocol"
@@ -48,6 +49,15 @@ func (e *Engine) Open() []protocol.Transfer {
 		}
 	}
 	return list
+}
+
+// IsOpen reports whether a call has queued a transfer that has not ended.
+func (e *Engine) IsOpen(call protocol.CallID) bool {
+	return slices.ContainsFunc(e.services.queue.list(), func(j *job) bool {
+		j.live.mu.Lock()
+		defer j.live.mu.Unlock()
+		return j.live.row.Allowed == call && !j.live.row.Over()
+	})
 }
 
 // List returns the queue, or a page of the history.

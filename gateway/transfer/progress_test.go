@@ -39,12 +39,12 @@ type heldStore struct {
 	held chan struct{}
 }
 
-func (s heldStore) Put(ctx context.Context, t store.Transfer) error {
+func (s heldStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) error {
 	if t.State == protocol.TransferFailed {
 		s.held <- struct{}{}
 		<-s.held
 	}
-	return s.Transfers.Put(ctx, t)
+	return s.Transfers.Put(ctx, t, ends...)
 }
 
 // A transfer whose end is being stored has not ended yet, and Wait waits for it.
@@ -58,7 +58,7 @@ func TestEndIsVisibleOnceItIsStored(t *testing.T) {
 	s := heldStore{st.Transfers, make(chan struct{})}
 	e := New(Options{Store: s, Bus: new(event.Bus)})
 	defer e.Close()
-	e.services.queue.add(newJob(e.services, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning}}, nil))
+	e.services.queue.add(newJob(e.services, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning, Sources: []string{"a:x"}}}, nil))
 	e.Fail("no such file", func(protocol.Transfer) bool { return true })
 	<-s.held
 	now, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"})

@@ -2,6 +2,8 @@ package transfer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -208,6 +210,9 @@ func sanitizeMeta(p protocol.TransferMetaParams) protocol.TransferMetaParams {
 
 func sanitizeDone(p protocol.TransferDoneParams) protocol.TransferDoneParams {
 	p.Error, p.Path, p.Problems = sanitizeText(p.Error), sanitizeText(p.Path), sanitizeProblems(p.Problems)
+	if sum, err := hex.DecodeString(p.SHA256); err != nil || len(sum) != sha256.Size {
+		p.SHA256 = ""
+	}
 	p.Files, p.Skipped, p.Failed, p.Kept = max(p.Files, 0), max(p.Skipped, 0), max(p.Failed, 0), max(p.Kept, 0)
 	if p.BytesWritten != nil {
 		n := max(*p.BytesWritten, 0)

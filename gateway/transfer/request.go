@@ -18,11 +18,13 @@ type Request struct {
 	protocol.TransferStartParams
 	Call    protocol.CallID // of the agent or an app
 	Allowed protocol.CallID // the call that was allowed; empty: Call
-	Session protocol.SessionKey
-	App     protocol.AppID
-	Agent   protocol.AgentID
-	AskedBy protocol.AskedBy
-	Here    Window // the calling window; an end if a path is at protocol.Here
+	// IsAwaited means that Call waits for the end, and reports it.
+	IsAwaited bool
+	Session   protocol.SessionKey
+	App       protocol.AppID
+	Agent     protocol.AgentID
+	AskedBy   protocol.AskedBy
+	Here      Window // the calling window; an end if a path is at protocol.Here
 }
 
 // pathOf returns the path of a validated endpoint.
@@ -43,6 +45,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 		return protocol.Transfer{}, err
 	}
 	j := newJob(e.services, store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.services.judge.version(), Allowed: cmp.Or(in.Allowed, in.Call)}, in.Here)
+	j.isAwaited = in.IsAwaited
 	for _, end := range []struct {
 		id   protocol.NodeID
 		what string

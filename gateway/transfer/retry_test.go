@@ -22,13 +22,13 @@ type slowStore struct {
 	puts    atomic.Int32
 }
 
-func (s *slowStore) Put(ctx context.Context, t store.Transfer) error {
+func (s *slowStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) error {
 	if t.State == protocol.TransferCancelled {
 		s.writing <- struct{}{}
 		<-s.write
 	}
 	s.puts.Add(1)
-	return s.Transfers.Put(ctx, t)
+	return s.Transfers.Put(ctx, t, ends...)
 }
 
 // nobody is a list of nodes without any.

@@ -28,6 +28,7 @@ const (
 	eventUndone  eventKind = "undone"  // the destination has restored the replaced files
 	eventCleanUp eventKind = "cleanup" // the destination is connected and may have unfinished files
 	eventCleaned eventKind = "cleaned" // the destination has removed them
+	eventDetach  eventKind = "detach"  // the call that has started it ends before it
 )
 
 // Ends of an attempt.
@@ -74,6 +75,7 @@ const (
 	doCleanUp        // ask a destination that may have unfinished files to remove them
 	doUndo           // ask the destination to restore the replaced files
 	doEnqueue        // put it into the queue again
+	doDetach         // record its end in the journal
 )
 
 // transitions are all transitions. A missing one is refused ([eventKind.refusal]).
@@ -123,6 +125,12 @@ var transitions = map[eventKind]states{
 	},
 	eventCleanUp: {cancelled: {to: cancelled, do: doCleanUp}},
 	eventCleaned: {cancelled: {to: cancelled, check: checkConfirmed, set: setCleaned}},
+	eventDetach: {
+		queued:  {to: queued, do: doDetach},
+		waiting: {to: waiting, do: doDetach},
+		running: {to: running, do: doDetach},
+		paused:  {to: paused, do: doDetach},
+	},
 	eventStart: {
 		queued:  {to: queued, do: doAttempt},
 		waiting: {to: waiting, do: doAttempt},

@@ -27,6 +27,7 @@ undo        open       open       open       open       same      same      same
 undone      late       late       late       late       done      failed    cancelled
 cleanup     late       late       late       late       late      late      same
 cleaned     late       late       late       late       late      late      cancelled
+detach      same       same       same       same       late      late      late
 start       same       same       late       late       late      late      late
 expire      failed     failed     late       late       late      late      late
 begin       running    running    stopped    stopped    stopped   stopped   stopped
@@ -88,7 +89,7 @@ func TestEveryEventInEveryState(t *testing.T) {
 		words := strings.Fields(line)
 		for i, before := range columns {
 			cells = append(cells, cell{words[0], before, words[i+1], store.Transfer{Transfer: protocol.Transfer{
-				State: before, From: "a", To: "b", Attempts: 1, Current: "x", Kept: 1, KeptUntil: time.Now().Add(time.Hour).UnixMilli(),
+				State: before, Sources: []string{"a:x"}, From: "a", To: "b", Attempts: 1, Current: "x", Kept: 1, KeptUntil: time.Now().Add(time.Hour).UnixMilli(),
 			}}})
 		}
 	}

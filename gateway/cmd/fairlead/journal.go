@@ -69,6 +69,12 @@ func continued(c *protocol.Continuation) string {
 	if n := len(c.Judged); n > 0 {
 		text += fmt.Sprintf(", checked again: %s (%s)", c.Judged[n-1].Verdict, c.Judged[n-1].Why)
 	}
+	if e := c.Ended; e != nil {
+		text += ", then " + e.State
+		if e.Error != "" {
+			text += ": " + shortLine(e.Error)
+		}
+	}
 	return text
 }
 

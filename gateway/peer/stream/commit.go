@@ -35,7 +35,7 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 		if r.result.Top == in.name {
 			r.result.Top = in.found
 		}
-		r.countExisting(in.found, in.size)
+		r.countExisting(in.found, in.size, sum)
 		return nil
 	}
 	if err := r.commit(ctx, in, sum); err != nil {
@@ -48,9 +48,10 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 	return nil
 }
 
-// countExisting counts an existing file with the same content.
-func (r *Receiver) countExisting(name string, size int64) {
+// countExisting counts an existing file that stays. sum is its checksum, or nil if it was not compared.
+func (r *Receiver) countExisting(name string, size int64, sum []byte) {
 	r.names.add(name)
+	r.result.Sum = sum
 	r.result.Skipped++
 	r.result.Files++
 	r.result.Bytes += size
@@ -61,7 +62,7 @@ func (r *Receiver) countExisting(name string, size int64) {
 func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) error {
 	if in.size <= smallFile && bytes.Equal(r.target.checksum(in.name, in.size), sum) {
 		in.close(r, true)
-		r.countExisting(in.name, in.size)
+		r.countExisting(in.name, in.size, sum)
 		return nil
 	}
 	err := r.withKeepAlive(ctx, in.closeComplete)
@@ -86,6 +87,7 @@ func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) err
 	} else {
 		r.result.New++
 		r.result.Written += in.size
+		r.result.Sum = sum
 		r.addComplete(in, name)
 		r.names.add(name)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -106,6 +107,9 @@ func doneParams(id uint32, t Target, res Result, err error) protocol.TransferDon
 	done := protocol.TransferDoneParams{TransferID: &id, BytesWritten: &res.Written, Files: res.New, Skipped: res.Skipped, Failed: res.Failed, Problems: res.Problems, Kept: res.Replaced}
 	if res.Top != "" {
 		done.Path = t.path(res.Top)
+	}
+	if res.Files == 1 {
+		done.SHA256 = hex.EncodeToString(res.Sum)
 	}
 	if err != nil {
 		done.Error = err.Error()

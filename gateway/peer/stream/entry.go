@@ -28,7 +28,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		err = errors.New(describeKind(e.mode))
 	case r.Conflict == protocol.ConflictSkip && exists(r.Root, e.name) && !r.names.clashes(e.name, r.Root):
 		delete(r.announced, e.index)
-		r.countExisting(e.name, e.size)
+		r.countExisting(e.name, e.size, nil)
 	default:
 		return r.announce(ctx, e)
 	}

@@ -74,6 +74,7 @@ type Result struct {
 	Replaced int // replaced files, also by earlier attempts, that are in the trash
 	Problems []protocol.TransferProblem
 	Top      string // name of the first top-level file or folder
+	Sum      []byte // SHA-256 of the last file that was compared or written
 }
 
 // Run receives everything. When it returns without an error, everything is durable on the disk.

@@ -207,7 +207,9 @@ func auditState(e protocol.AuditEntry) string {
 	}
 	switch {
 	case e.State == protocol.CallFailed || exit != "":
-		return "failed" + exit
+		return joinParts(": ", "failed"+exit, format.Line(e.Error, 200))
+	case e.State == protocol.CallRunning:
+		return "started"
 	case e.State == protocol.CallCancelled:
 		return "stopped"
 	case e.State == protocol.CallUnknown:

@@ -88,7 +88,7 @@ func journalEntry(c store.Call) protocol.JournalEntry {
 		ExitCode:  i.ExitCode,
 		Principal: c.Principal, App: c.App, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview,
 	}
-	if c.Continued.Steps > 0 || len(c.Continued.Judged) > 0 {
+	if !c.Continued.IsEmpty() {
 		e.Continued = &c.Continued
 	}
 	return e
