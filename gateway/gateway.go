@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -91,7 +89,10 @@ type Gateway struct {
 	skills    *skills.Catalog
 	files     *workspace.Files
 	transfers *transfer.Engine
+	sending   *transfer.Calls
 	devices   *pairing.Manager
+	conns     *rpc.Connections
+	access    *apps.Access
 	apps      *apps.Apps
 	servers   *servers.Manager
 	catalog   *catalog.Catalog
@@ -143,38 +144,19 @@ func (g *Gateway) URL() string {
 	return "ws://" + g.listener.Addr().String() + "/ws"
 }
 
-// listenAddr returns the listener's address; false if there is no listener.
-func (g *Gateway) listenAddr() (*net.TCPAddr, bool) {
+// listenAddr returns the listener's address; nil if there is no listener.
+func (g *Gateway) listenAddr() *net.TCPAddr {
 	if g.listener == nil {
-		return nil, false
+		return nil
 	}
-	at, ok := g.listener.Addr().(*net.TCPAddr)
-	return at, ok
+	at, _ := g.listener.Addr().(*net.TCPAddr)
+	return at
 }
 
 // Home returns the data folder, LogDir its folder for logs, and SecretsAt the place of the secrets.
 func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }
 func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
-
-// machineName returns the person's name of a machine, or "".
-func (g *Gateway) machineName(id protocol.NodeID) string {
-	n, _ := g.hub.Node(id)
-	return n.Name
-}
-
-// checkOrigin accepts requests to the listener's own address, and to the address of the reverse
-// proxy, besides those to this machine.
-func (g *Gateway) checkOrigin(r *http.Request) error {
-	var hosts []string
-	if at, ok := g.listenAddr(); ok && !at.IP.IsUnspecified() {
-		hosts = append(hosts, at.IP.String())
-	}
-	if u, err := url.Parse(g.config.Get().API.PublicURL); err == nil {
-		hosts = append(hosts, u.Hostname())
-	}
-	return auth.CheckOrigin(r, hosts...)
-}
 
 func (g *Gateway) audit() journal.Audit {
 	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}

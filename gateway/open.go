@@ -40,6 +40,7 @@ import (
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
@@ -48,9 +49,7 @@ import (
 // Open builds a gateway. It opens the data folder and the keychain and binds the address, but
 // serves nobody before Run.
 //
-// Parts are built from the bottom up, each from those before it. Where two parts need each other,
-// such as the tools and the chats, the first one gets a function that calls the second one; nothing
-// calls it before Run.
+// Parts are built from the bottom up, each from those before it.
 func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
@@ -62,6 +61,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 		func() error { return g.openMachines(ctx) },
 		g.openWorkspaces,
 		func() error { return g.openTools(ctx) },
+		func() error { return g.openPeers(ctx) },
 		func() error { return g.openChats(ctx) },
 		func() error { return g.openCatalog(ctx) },
 	} {
@@ -107,7 +107,7 @@ func (g *Gateway) listen(address string) (err error) {
 		}
 		return fmt.Errorf("listen on %s: %w%s", address, err, hint)
 	}
-	if at, ok := g.listenAddr(); ok && !at.IP.IsLoopback() {
+	if at := g.listenAddr(); at != nil && !at.IP.IsLoopback() {
 		g.log.Warn("This address is not encrypted. To let other machines connect, use: fairlead network on", "listen", at.String())
 	}
 	return nil
@@ -133,70 +133,27 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 	return err
 }
 
-// openMachines opens the connected and paired machines and their listener, the apps, and what waits
-// for the person.
+// openMachines opens the connected machines and their listener, what apps may do, and what waits for
+// the person.
 func (g *Gateway) openMachines(ctx context.Context) (err error) {
 	g.hub = nodes.New(g.bus, g.store.Nodes)
 	if err := g.hub.Load(ctx); err != nil {
 		return err
 	}
-	g.network = network.New(network.Options{
-		Secrets: g.secrets, Announce: discovery.Announce,
-		Settings: func() network.Settings {
-			c := g.config.Get().Network
-			return network.Settings{Enabled: c.Enabled, Listen: c.Listen, Discovery: c.Discovery}
-		},
-		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeDevices}) },
-	})
+	g.network = network.New(network.Options{Secrets: g.secrets, Config: g.config.Get, Bus: g.bus, Announce: discovery.Announce})
 	g.config.OnChange(func(string) { g.network.Reload() })
-	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{
-		Config:      func() config.ToolApproval { return g.config.Get().ToolApproval },
-		MachineName: g.machineName,
-		Changed:     func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
-	})
+	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{Config: g.config.Get, MachineName: g.hub.NameOf, Bus: g.bus})
 	if err != nil {
 		return err
 	}
 	g.questions = question.New(g.store.Questions, g.rules, g.bus)
-	hostname, _ := os.Hostname()
-	o := pairing.Options{
-		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"),
-		Unpaired:    func(d protocol.Device) { g.transfers.Fail(transfer.Unpaired(d))() },
-		CloseDevice: func(id protocol.DeviceID, code int, reason string) { g.server.CloseDevice(id, code, reason) },
-	}
-	if exe, err := os.Executable(); err == nil {
-		g.install = install.New(g.network.Pin, install.Beside(exe)...)
-		o.HasPrograms = g.install.HasPrograms
-	}
-	if g.devices, err = pairing.Open(ctx, o); err != nil {
-		return err
-	}
-	g.apps, err = apps.Open(ctx, apps.Options{
-		Store: g.store.Apps, Bus: g.bus, Questions: g.questions, Owner: g.tokens.Verify, KnowsMachine: func(id protocol.NodeID) bool {
-			_, ok := g.hub.Node(id)
-			return ok
-		},
-		Lost: func(id protocol.AppID) {
-			g.jobs.CancelOf(id)
-			g.commands.CancelOf(id)
-			g.transfers.Fail(transfer.AppRevoked(id))
-		},
-		Changed: func(app protocol.App) {
-			p := auth.App(app)
-			g.jobs.Limit(p)
-			g.commands.Limit(p)
-			g.transfers.Limit(p)
-		},
-	})
+	g.access, err = apps.Open(ctx, g.store.Apps, g.bus, g.tokens.Verify)
 	return err
 }
 
 // openWorkspaces opens the agents' files and skills.
 func (g *Gateway) openWorkspaces() error {
-	g.files = workspace.NewFiles(g.home, workspace.FilesOptions{
-		Exists: func(id protocol.AgentID) bool { return g.config.Get().Agents.Has(id) },
-		Skills: func(id protocol.AgentID) (string, error) { return g.skills.Prompt(id) },
-	})
+	g.files = workspace.NewFiles(g.home, g.config.Get)
 	g.skills = skills.New(skills.Options{
 		Files: g.files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set,
 	})
@@ -208,7 +165,6 @@ func (g *Gateway) openWorkspaces() error {
 func (g *Gateway) openTools(ctx context.Context) (err error) {
 	g.servers, err = servers.Open(ctx, servers.Options{
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Audit: g.store.Audit, Version: Version,
-		ClientDocument: func() string { return clientDocument(g.config.Get().API) },
 	})
 	if err != nil {
 		return err
@@ -228,7 +184,27 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	if err := g.transfers.Load(ctx); err != nil {
 		return err
 	}
+	g.sending = transfer.NewCalls(g.transfers)
+	g.jobs = job.New(g.config.Get)
+	g.commands = job.NewCommands(job.Options{Cleanup: tool.NewCleanup(g.hub.Calls), HasAccess: g.access.HasAccess, Bus: g.bus})
 	return g.calls.Recover(ctx, g.transfers.IsOpen)
+}
+
+// openPeers opens the paired devices and the connected apps, whose ends end what they have begun.
+func (g *Gateway) openPeers(ctx context.Context) (err error) {
+	g.conns = rpc.NewConnections()
+	hostname, _ := os.Hostname()
+	o := pairing.Options{
+		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"),
+		Transfers: g.transfers, Connections: g.conns,
+	}
+	if exe, err := os.Executable(); err == nil {
+		g.install = install.New(g.network.Pin, install.Beside(exe)...)
+		o.HasPrograms = g.install.HasPrograms
+	}
+	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers}})
+	g.devices, err = pairing.Open(ctx, o)
+	return err
 }
 
 // openChats opens the chats and what starts runs in them.
@@ -242,14 +218,14 @@ func (g *Gateway) openChats(ctx context.Context) error {
 			Sessions: g.store.Sessions, Messages: g.store.Messages, Archives: g.store.Archives, Media: g.store.Media,
 			Runs: g.store.Runs, Search: g.store.Search, Calls: g.store.Calls, Usage: g.store.Usage,
 		},
-		Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set,
+		Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Skills: g.skills, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe,
 	})
 	g.config.OnChange(g.sessions.ConfigChanged)
 	g.channels = channel.New(channel.Options{
 		Stores: channel.Stores{Channels: g.store.Channels, Outbox: g.store.Outbox, Runs: g.store.Runs, Messages: g.store.Messages},
 		Bus:    g.bus, Messages: g.sessions.Messages, Chats: g.sessions.Chats, Secrets: g.secrets, Config: g.config.Get, Set: g.config.Set,
-		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}}, Questions: g.questions, Display: g.questions.Display, MachineName: g.machineName,
+		Files: g.files, Drivers: []channel.Driver{xmpp.Driver{}}, Questions: g.questions, Display: g.questions.Display, MachineName: g.hub.NameOf,
 	})
 	g.schedules = cron.New(cron.Options{
 		Stores: cron.Stores{
@@ -260,7 +236,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	})
 	g.config.OnChange(func(string) { g.schedules.Wake() })
 	g.tools.Register(native.Tools(native.Services{
-		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Logs: g.hub.Calls.Logs, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.transfers.Tool,
+		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Logs: g.hub.Calls.Logs, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
 		Message: g.channels.Messenger.Tool,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
@@ -281,18 +257,18 @@ func (g *Gateway) openSurface() {
 	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
 	g.sessions.Runs.OnPause(g.status.publish)
 	g.config.OnChange(g.status.configChanged)
-	web := rpc.Web{Programs: g.programs(), Ready: g.ready.is.Load, CheckOrigin: g.checkOrigin}
+	web := rpc.Web{Programs: g.programs(), Ready: g.ready.is.Load, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
 	if g.install != nil {
 		web.Install = g.install
 	}
 	g.server = rpc.New(rpc.Services{
-		Version: Version, Bus: g.bus, Status: g.status.current, Verify: g.tokens.Verify, Web: web,
+		Version: Version, Bus: g.bus, Status: g.status.current, Verify: g.tokens.Verify, Web: web, Connections: g.conns,
 		Sessions: rpc.Sessions{
 			Chats: g.sessions.Chats, History: g.sessions.History, Runs: g.sessions.Runs, Editor: g.sessions.Editor, Trash: g.sessions.Trash,
 			Messages: g.sessions.Messages, Canonical: g.sessions.Chats.Canonical,
 		},
 		Calls: rpc.Calls{
-			Tools: g.calls, Results: g.calls, Registry: g.tools,
+			Tools: g.calls, Results: g.calls, Registry: g.tools, Transfers: g.sending,
 			ExecEvent: execEvent(g.commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
 		},
 		Questions: rpc.Questions{Queue: g.questions, Display: g.questions.Display},

@@ -3,15 +3,10 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
 	"os"
-	"strings"
 
 	"fairlead/gateway/catalog"
-	"fairlead/gateway/config"
-	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/login"
 	"fairlead/gateway/session/background"
@@ -34,15 +29,9 @@ func (g *Gateway) openCatalog(ctx context.Context) error {
 		return err
 	}
 	hostname, _ := os.Hostname()
-	name := cmp.Or(hostname, "Fairlead")
-	sum := sha256.Sum256([]byte(name))
-	g.jobs = job.New(func() config.API { return g.config.Get().API })
-	g.commands = job.NewCommands(job.Options{
-		Cleanup: tool.NewCleanup(g.hub.Calls), HasAccess: g.apps.HasAccess, Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeApps}) },
-	})
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Config: g.config.Get, NetworkName: name, NetworkID: "net_" + hex.EncodeToString(sum[:8]),
-		OwnerID: owner, Version: Version, Used: g.apps.Used,
+		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Config: g.config.Get, NetworkName: cmp.Or(hostname, "Fairlead"),
+		OwnerID: owner, Version: Version, Used: g.access.Used,
 	})
 	return nil
 }
@@ -62,51 +51,23 @@ func execEvent(programs *job.Commands, keeper *tool.Keeper, chats *background.Re
 	}
 }
 
-// followMachines reports each machine that connects to the tools for programs, until ctx ends.
-func followMachines(ctx context.Context, bus *event.Bus, programs *job.Commands) {
-	online := make(map[protocol.NodeID]bool)
-	sub := bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
-	defer sub.Close()
-	for c := range sub.All(ctx) {
-		if c.Node.Online && !online[c.Node.ID] {
-			programs.MachineConnected(c.Node.ID)
-		}
-		online[c.Node.ID] = c.Node.Online
-	}
-}
-
 // programs builds the handler of MCP, REST and their sign-in.
 func (g *Gateway) programs() http.Handler {
 	mux := http.NewServeMux()
-	base := func(r *http.Request) string { return baseOf(g.config.Get().API.PublicURL, r) }
-	guard := bearer.Guard{Verify: g.apps.Verify, Base: base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
+	site := bearer.Site{Config: g.config.Get}
+	guard := bearer.Guard{Verify: g.access.Verify, Base: site.Base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
 	api := rest.New(rest.Options{Tools: g.catalog, Waiting: g.jobs, Guard: guard, Version: Version})
 	mux.Handle("/api", api)
 	mux.Handle("/api/", api)
-	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: base, Path: resourcePath})
+	signIn := oauth.New(oauth.Options{Apps: g.apps, Clients: g.store.Apps, Base: site.Base, Path: resourcePath})
 	mux.Handle("/oauth/", signIn)
 	mux.Handle("/.well-known/", signIn)
-	mux.HandleFunc("GET "+clientPath, func(w http.ResponseWriter, r *http.Request) {
-		raw, err := login.ClientDocument(clientDocument(g.config.Get().API))
-		if err != nil || clientDocument(g.config.Get().API) == "" {
-			http.NotFound(w, r)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(raw)
-	})
+	mux.HandleFunc("GET "+login.DocumentPath, login.ServeDocument(g.config.Get))
 	g.mcp = mcp.New(mcp.Options{
 		Tools: g.catalog, Waiting: g.jobs, Machines: g.tools, Prompts: prompts{g.skills, g.files}, Documents: documents(g.transfers, g.store.Calls), Bus: g.bus, Guard: guard, Version: Version, Extend: g.extendMCP,
 	})
 	mux.Handle(resourcePath, g.mcp)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := g.config.Get().API
-		if !c.Enabled || r.TLS != nil && !c.Network {
-			http.NotFound(w, r)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
+	return site.WhileEnabled(mux)
 }
 
 // documents are what clients of MCP can read about the gateway.
@@ -165,29 +126,6 @@ func (p prompts) Text(ctx context.Context, name string) (string, error) {
 		}
 	}
 	return "", protocol.ErrNotFound.With("there is no skill named " + name)
-}
-
-// baseOf returns the address of the gateway as an app sees it, without a path: its public address,
-// or that of the request.
-func baseOf(public string, r *http.Request) string {
-	if public != "" {
-		return strings.TrimRight(public, "/")
-	}
-	if r.TLS != nil {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
-
-// clientPath is the path of the document that describes the gateway as a client of MCP servers.
-const clientPath = "/oauth/client.json"
-
-// clientDocument returns the address of that document; empty if others cannot read it.
-func clientDocument(c config.API) string {
-	if !c.Enabled || !strings.HasPrefix(c.PublicURL, "https://") {
-		return ""
-	}
-	return strings.TrimRight(c.PublicURL, "/") + clientPath
 }
 
 // resourcePath is the path of the resource that tokens are for: MCP and REST are one.

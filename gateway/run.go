@@ -35,7 +35,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.ready.await(ctx, g.bus, g.hub.Node) })
-	wg.Go(func() { crash.Forever(ctx, func() { followMachines(ctx, g.bus, g.commands) }) })
+	wg.Go(func() { crash.Forever(ctx, func() { g.commands.Run(ctx) }) })
 	var head crash.Group
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { crash.Forever(headCtx, func() { g.audit().SaveHead(headCtx) }) })
@@ -55,12 +55,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		defer close(resumed)
 		g.awaitNode(ctx)
 		g.sessions.Resume()
-		// A question from this start always has a caller that waits for it, such as a schedule or
-		// a client, even without a run.
-		asked := func(a protocol.Question) bool {
-			return a.CreatedAt >= g.startedAt.UnixMilli() || g.sessions.Runs.IsActive(a.RunID) || a.Tool == protocol.KeepTool || a.Kind == protocol.AskSender
-		}
-		if err := g.questions.CancelOrphans(ctx, asked); err != nil && ctx.Err() == nil {
+		if err := g.questions.CancelOrphans(ctx, g.startedAt, g.sessions.Runs.IsActive); err != nil && ctx.Err() == nil {
 			g.log.Error("Closing the questions of an earlier start failed", "err", err)
 		}
 	})

@@ -20,7 +20,7 @@ func many(b *testing.B) *Rules {
 	}
 	b.Cleanup(func() { s.Close() })
 	cfg := config.Default().ToolApproval
-	r, err := OpenRules(b.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return cfg }})
+	r, err := OpenRules(b.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.Config { return config.Config{ToolApproval: cfg} }})
 	if err != nil {
 		b.Fatal(err)
 	}

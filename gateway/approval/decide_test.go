@@ -224,7 +224,7 @@ func openStore(t *testing.T) *store.DB {
 func rulesOf(t *testing.T, cfg config.ToolApproval) *Rules {
 	t.Helper()
 	s := openStore(t)
-	r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.ToolApproval { return cfg }})
+	r, err := OpenRules(t.Context(), s.Rules, s.Grants, RulesOptions{Config: func() config.Config { return config.Config{ToolApproval: cfg} }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,14 +27,14 @@ func (r *Rules) SaveOffers(by string, a protocol.Question, put func(store.RuleCh
 	if a.Scope == protocol.ScopeSession {
 		won, err := put(store.RuleChange{})
 		if won {
-			r.changed()
+			r.publish()
 		}
 		return err
 	}
 	if len(a.Offers) == 0 {
 		return errNoOffer
 	}
-	defer r.changed()
+	defer r.publish()
 	r.change.Lock()
 	defer r.change.Unlock()
 	var add []protocol.Rule

@@ -18,7 +18,7 @@ import (
 
 // Export returns the rules as a file, with the permissions of chats.
 func (r *Rules) Export(ctx context.Context) (protocol.RulesExport, error) {
-	file := policy.File{Default: defaultVerdict(r.config()), Rules: []policy.Rule{}}
+	file := policy.File{Default: defaultVerdict(r.config().ToolApproval), Rules: []policy.Rule{}}
 	for _, rule := range r.List().Rules {
 		var p policy.Rule
 		if rule.Origin == protocol.RuleFromConfig || json.Unmarshal(rule.Policy, &p) != nil {
@@ -63,10 +63,10 @@ func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportPa
 	if err := json.Unmarshal(in.File, &file); err != nil {
 		return res, protocol.ErrBadRequest.With(format.Capital(protocol.Problem(err)))
 	}
-	if d := defaultVerdict(r.config()); file.Default != "" && file.Default != d {
+	if d := defaultVerdict(r.config().ToolApproval); file.Default != "" && file.Default != d {
 		res.Problems = append(res.Problems, fmt.Sprintf("The file's default (%s) was not imported: the setting toolApproval decides about calls that no rule names (%s).", file.Default, d))
 	}
-	defer r.changed()
+	defer r.publish()
 	if err := r.importGrants(ctx, by, set.Grants(), &res); err != nil {
 		return res, err
 	}

@@ -17,7 +17,7 @@ import (
 
 // List returns the active and the switched-off rules, newest first, and those of the configuration.
 func (r *Rules) List() protocol.RulesResult {
-	cfg := r.config()
+	cfg := r.config().ToolApproval
 	out := protocol.RulesResult{Rules: []protocol.Rule{}, Default: cfg.DefaultDecision}
 	r.mu.Lock()
 	for _, rule := range r.list {
@@ -47,7 +47,7 @@ func (r *Rules) List() protocol.RulesResult {
 func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (protocol.Rule, error) {
 	rule := protocol.Rule{ID: in.ID, Policy: in.Policy, Origin: protocol.RuleFromPerson, CreatedBy: by, CreatedAt: time.Now().UnixMilli()}
 	kind := protocol.AuditRuleMade
-	defer r.changed() // after the lock is released
+	defer r.publish() // after the lock is released
 	r.change.Lock()
 	defer r.change.Unlock()
 	if in.ID == "" {
@@ -152,7 +152,7 @@ func (r *Rules) Restore(ctx context.Context, by, id string) error {
 }
 
 func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind, grantKind string) error {
-	defer r.changed() // after the lock is released
+	defer r.publish() // after the lock is released
 	if grant, ok := strings.CutPrefix(id, protocol.GrantPrefix); ok {
 		line := protocol.AuditEntry{At: time.Now().UnixMilli(), Kind: grantKind, By: by, Rule: id}
 		if found, err := r.grants.SetDeleted(ctx, grant, at, line); err != nil || found {

@@ -3,6 +3,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/policy"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -38,9 +40,9 @@ type GrantStore interface {
 type Rules struct {
 	store       RuleStore
 	grants      GrantStore
-	config      func() config.ToolApproval
+	config      func() config.Config
 	machineName func(protocol.NodeID) string
-	changed     func()
+	bus         *event.Bus
 
 	// held during a change of the rules, including the store
 	change sync.Mutex
@@ -53,21 +55,17 @@ type Rules struct {
 
 // RulesOptions configure rules. Config is required.
 type RulesOptions struct {
-	Config func() config.ToolApproval
+	Config func() config.Config
 	// MachineName returns the person's name of a machine; "" means that it has only its ID.
 	MachineName func(protocol.NodeID) string
-	// called after every change of rules or grants, on its goroutine, without a lock held
-	Changed func()
+	Bus         *event.Bus
 }
 
 // OpenRules loads the rules. It switches off those that are invalid or fail their own examples.
 func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptions) (*Rules, error) {
-	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, changed: o.Changed}
+	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, bus: cmp.Or(o.Bus, new(event.Bus))}
 	if r.machineName == nil {
 		r.machineName = func(protocol.NodeID) string { return "" }
-	}
-	if r.changed == nil {
-		r.changed = func() {}
 	}
 	list, err := s.List(ctx)
 	if err != nil {
@@ -84,9 +82,12 @@ func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptio
 	return r, nil
 }
 
+// publish publishes that rules or grants have changed. The caller holds no lock.
+func (r *Rules) publish() { r.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) }
+
 // Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
-	raw, _ := protocol.Marshal(r.config()) // cannot fail: it was decoded from JSON
+	raw, _ := protocol.Marshal(r.config().ToolApproval) // cannot fail: it was decoded from JSON
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	sum := sha256.Sum256(append(raw, r.sum...))
@@ -151,7 +152,7 @@ func prepare(rule protocol.Rule) (policy.Rule, string) {
 
 // current returns the policy for a decision now.
 func (r *Rules) current() policy.Policy {
-	cfg := r.config()
+	cfg := r.config().ToolApproval
 	p := policy.Policy{Settings: policy.Settings{Default: policy.Verdict(cfg.DefaultDecision)}}
 	for _, c := range cfg.Rules {
 		p.Settings.Rules = append(p.Settings.Rules, settingsRule(c))

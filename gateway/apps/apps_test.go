@@ -29,20 +29,27 @@ func open(t *testing.T, dir string) *Apps {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Questions, nil, new(event.Bus)), Owner: func(_ context.Context, token string) error {
+	access, err := Open(t.Context(), db.Apps, new(event.Bus), func(_ context.Context, token string) error {
 		if token != ownerToken {
 			return protocol.ErrUnauthorized
 		}
 		return nil
-	}})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return a
+	return New(Options{Access: access, Questions: question.New(db.Questions, nil, new(event.Bus)), Machines: machines{"box", "nas"}})
 }
 
 func start(t *testing.T) *Apps { return open(t, t.TempDir()) }
+
+// machines are the known machines.
+type machines []protocol.NodeID
+
+func (m machines) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	return protocol.NodeInfo{ID: id}, slices.Contains(m, id)
+}
 
 // memory is a store that keeps nothing, for tests of time, in whose bubble SQLite cannot run.
 type memory struct{ fail error }
@@ -52,11 +59,11 @@ func (m *memory) Apply(context.Context, store.AppChange) error                { 
 
 func inMemory(t *testing.T) (*Apps, *memory) {
 	m := &memory{}
-	a, err := Open(t.Context(), Options{Store: m, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	access, err := Open(t.Context(), m, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
 	if err != nil {
 		t.Fatal(err)
 	}
-	return a, m
+	return New(Options{Access: access, Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Machines: machines{}}), m
 }
 
 var read = []protocol.Scope{protocol.ScopeFilesRead}
@@ -72,7 +79,7 @@ func token(t *testing.T, a *Apps, p protocol.TokenCreateParams) protocol.TokenCr
 
 func refused(t *testing.T, a *Apps, bearer string) {
 	t.Helper()
-	if p, err := a.Verify(t.Context(), bearer, ""); !errors.Is(err, protocol.ErrUnauthorized) {
+	if p, err := a.access.Verify(t.Context(), bearer, ""); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("the token is taken: %v, %v", p, err)
 	}
 }
@@ -87,11 +94,11 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { a.Run(ctx) })
-	a.Used(r.App.ID, "fs_read")
+	a.access.Used(r.App.ID, "fs_read")
 	cancel()
 	running.Wait()
 	a = open(t, dir)
-	p, err := a.Verify(t.Context(), r.Token, "http://127.0.0.1/mcp")
+	p, err := a.access.Verify(t.Context(), r.Token, "http://127.0.0.1/mcp")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +109,7 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 	if got := list.Apps[0]; got.Calls != 1 || got.LastTool != "fs_read" || got.LastUsedAt == 0 {
 		t.Errorf("got %+v, want one call of fs_read", got)
 	}
-	_, tokens, err := a.o.Store.List(t.Context())
+	_, tokens, err := a.access.store.List(t.Context())
 	if err != nil || len(tokens) != 1 || strings.Contains(tokens[0].Hash, r.Token) || tokens[0].Hash != hashOf(r.Token) {
 		t.Errorf("got %+v, error %v, want the hash of the token", tokens, err)
 	}
@@ -113,7 +120,7 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 
 func TestOwnersTokenActsAsTheOwner(t *testing.T) {
 	a := start(t)
-	p, err := a.Verify(t.Context(), ownerToken, "")
+	p, err := a.access.Verify(t.Context(), ownerToken, "")
 	if err != nil || p.Kind != auth.KindOwner || p.App != "" || !p.Has(protocol.ScopeAdmin) {
 		t.Errorf("got %+v, error %v, want the owner", p, err)
 	}
@@ -123,7 +130,7 @@ func TestTokenEndsWithItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := inMemory(t)
 		r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read, ExpiresIn: 60})
-		if _, err := a.Verify(t.Context(), r.Token, ""); err != nil {
+		if _, err := a.access.Verify(t.Context(), r.Token, ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
@@ -159,7 +166,7 @@ func TestChangesTakeEffectWithTheNextCall(t *testing.T) {
 	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: r.App.ID, Name: &name, Scopes: &scopes, Nodes: &nodes}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Verify(t.Context(), r.Token, "")
+	p, err := a.access.Verify(t.Context(), r.Token, "")
 	if err != nil || p.Name != "y" || p.Has(protocol.ScopeFilesRead) || !p.Has(protocol.ScopeShell) || tool.CheckAccess(p, "laptop") == nil {
 		t.Errorf("got %+v, error %v, want y with the shell alone", p, err)
 	}
@@ -193,7 +200,7 @@ func TestChangeThatIsNotStoredHasNoEffect(t *testing.T) {
 	if err := a.Revoke(t.Context(), "owner", r.App.ID); !errors.Is(err, protocol.ErrStorage) {
 		t.Errorf("got error %v, want %v", err, protocol.ErrStorage)
 	}
-	if _, err := a.Verify(t.Context(), r.Token, ""); err != nil {
+	if _, err := a.access.Verify(t.Context(), r.Token, ""); err != nil {
 		t.Errorf("the token is gone although that was not stored: %v", err)
 	}
 	if _, err := a.CreateToken(t.Context(), "owner", protocol.TokenCreateParams{Name: "z", Scopes: read}); !errors.Is(err, protocol.ErrStorage) {
@@ -211,10 +218,11 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	a, err := Open(t.Context(), Options{Store: db.Apps, Bus: new(event.Bus), Questions: question.New(db.Questions, nil, new(event.Bus)), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	access, err := Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
 	if err != nil {
 		t.Fatal(err)
 	}
+	a := New(Options{Access: access, Questions: question.New(db.Questions, nil, new(event.Bus)), Machines: machines{}})
 	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
 	a.Update(t.Context(), "owner window", protocol.AppUpdateParams{ID: r.App.ID})
 	a.Revoke(t.Context(), "owner window", r.App.ID)
@@ -245,21 +253,21 @@ func TestARevokedAppIsForgottenAfter30Days(t *testing.T) {
 	r := token(t, a, protocol.TokenCreateParams{Name: "x", Scopes: read})
 	old := r.App
 	old.RevokedAt = time.Now().Add(-keepRevoked - time.Hour).UnixMilli()
-	if err := a.o.Store.Apply(t.Context(), store.AppChange{Put: []protocol.App{old}}); err != nil {
+	if err := a.access.store.Apply(t.Context(), store.AppChange{Put: []protocol.App{old}}); err != nil {
 		t.Fatal(err)
 	}
 	a = open(t, dir)
 	if list, _ := a.List(t.Context()); len(list.Apps) != 0 {
 		t.Errorf("got %+v, want no apps", list.Apps)
 	}
-	if apps, tokens, _ := a.o.Store.List(t.Context()); len(apps)+len(tokens) != 0 {
+	if apps, tokens, _ := a.access.store.List(t.Context()); len(apps)+len(tokens) != 0 {
 		t.Errorf("got stored %v, %v, want none", apps, tokens)
 	}
 }
 
 func TestUnknownMachineIsRefused(t *testing.T) {
 	a, _ := inMemory(t)
-	a.o.KnowsMachine = func(id protocol.NodeID) bool { return id == "box" }
+	a.machines = machines{"box"}
 	none := []protocol.NodeID{"box", "nosuch"}
 	if _, err := a.CreateToken(t.Context(), "ann", protocol.TokenCreateParams{Name: "x", Scopes: read, Nodes: none}); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "nosuch") {
 		t.Errorf("token: got %v, want a refusal that names the machine", err)
@@ -278,7 +286,7 @@ func TestUnknownMachineIsRefused(t *testing.T) {
 	if _, err := answer(t, a, c, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Nodes: none}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("consent: got %v, want a refusal", err)
 	}
-	a.o.KnowsMachine = func(protocol.NodeID) bool { return false } // it was forgotten
+	a.machines = machines{} // it was forgotten
 	name := "y"
 	if _, err := a.Update(t.Context(), "ann", protocol.AppUpdateParams{ID: made.App.ID, Name: &name}); err != nil {
 		t.Errorf("a change of an app with a forgotten machine: %v", err)

@@ -27,7 +27,7 @@ func signIn(t *testing.T, a *Apps, scopes ...protocol.Scope) (protocol.AppID, Si
 // checkScopes checks the scopes that a token gives now.
 func checkScopes(t *testing.T, a *Apps, what, bearer string, want ...protocol.Scope) {
 	t.Helper()
-	p, err := a.Verify(t.Context(), bearer, "")
+	p, err := a.access.Verify(t.Context(), bearer, "")
 	if err != nil {
 		t.Errorf("%s: got %v, want the scopes %q", what, err, want)
 		return

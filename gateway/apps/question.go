@@ -48,17 +48,17 @@ func (a *Apps) Ask(ctx context.Context, c protocol.AppSubject) (asked protocol.Q
 		}
 	}
 	c.Name = cmp.Or(format.Line(c.Name, maxName), "Unnamed app")
-	if app, ok := a.signedIn(c.ClientID); ok {
+	if app, ok := a.access.signedIn(c.ClientID); ok {
 		c.Connected, c.Nodes = true, app.Nodes
 	}
-	open, err := a.o.Questions.Pending(ctx)
+	open, err := a.questions.Pending(ctx)
 	if err != nil {
 		return asked, nil, err
 	}
 	c.Code = newCode(open)
 	decided := make(chan Decision, 1)
 	var allowed Decision
-	asked, err = a.o.Questions.Open(ctx, protocol.Question{
+	asked, err = a.questions.Open(ctx, protocol.Question{
 		Kind: protocol.AskApp, AskedBy: protocol.AskedBy{Kind: protocol.AskedByApp, Name: c.Name}, App: &c,
 	}, question.Terms{
 		Expires: questionTime, Limit: question.Limit{Asker: "apps to connect", Open: maxQuestions, Burst: questionBurst, Every: questionEvery},
@@ -77,7 +77,7 @@ func (a *Apps) Ask(ctx context.Context, c protocol.AppSubject) (asked protocol.Q
 		return asked, nil, err
 	}
 	crash.WhenDone(ctx, func() {
-		if err := a.o.Questions.Withdraw(context.WithoutCancel(ctx), asked.ID); err != nil {
+		if err := a.questions.Withdraw(context.WithoutCancel(ctx), asked.ID); err != nil {
 			slog.Error("Withdrawing the question of an app failed", "question", asked.ID, "err", err)
 		}
 	})
@@ -104,9 +104,9 @@ func (a *Apps) decide(ctx context.Context, who auth.Principal, q protocol.Questi
 	c := *q.App
 	if p.Decision != protocol.DecisionAllow {
 		app := protocol.App{Name: c.Name, ID: protocol.AppID(c.ClientID)}
-		return Decision{}, a.o.Store.Apply(ctx, auditOnly(question.AuditLine(who, q, protocol.AuditApp, "refused "+nameOf(app))))
+		return Decision{}, a.access.store.Apply(ctx, auditOnly(question.AuditLine(who, q, protocol.AuditApp, "refused "+nameOf(app))))
 	}
-	if err := a.o.checkMachines(p.Nodes, c.Nodes); err != nil {
+	if err := a.checkMachines(p.Nodes, c.Nodes); err != nil {
 		return Decision{}, err
 	}
 	if len(p.Scopes) == 0 {

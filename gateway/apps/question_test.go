@@ -26,7 +26,7 @@ func ask(t *testing.T, a *Apps, name string) (protocol.Question, <-chan Decision
 func answer(t *testing.T, a *Apps, q protocol.Question, p protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
 	t.Helper()
 	p.ID, p.Hash = q.ID, q.Hash
-	return a.o.Questions.Answer(t.Context(), auth.Owner("x"), p)
+	return a.questions.Answer(t.Context(), auth.Owner("x"), p)
 }
 
 func allow(t *testing.T, a *Apps, q protocol.Question, p protocol.QuestionAnswerParams) {
@@ -46,7 +46,7 @@ func deny(t *testing.T, a *Apps, q protocol.Question) {
 
 func pending(t *testing.T, a *Apps) []protocol.Question {
 	t.Helper()
-	list, err := a.o.Questions.Pending(t.Context())
+	list, err := a.questions.Pending(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,10 +166,10 @@ func TestAccessTokenIsForOneAddressAndOneHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := inMemory(t)
 		s := issue(t, a, connect(t, a).ID)
-		if _, err := a.Verify(t.Context(), s.Access, "http://127.0.0.1/mcp"); err != nil {
+		if _, err := a.access.Verify(t.Context(), s.Access, "http://127.0.0.1/mcp"); err != nil {
 			t.Error(err)
 		}
-		if _, err := a.Verify(t.Context(), s.Access, "http://other/mcp"); !errors.Is(err, protocol.ErrUnauthorized) {
+		if _, err := a.access.Verify(t.Context(), s.Access, "http://other/mcp"); !errors.Is(err, protocol.ErrUnauthorized) {
 			t.Errorf("taken elsewhere: %v", err)
 		}
 		refused(t, a, s.Refresh)
@@ -188,7 +188,7 @@ func TestRefreshTokenUsedTwiceRevokesTheApp(t *testing.T) {
 		t.Fatal(err)
 	}
 	a = open(t, dir) // the exchange survived
-	if _, err := a.Verify(t.Context(), second.Access, ""); err != nil {
+	if _, err := a.access.Verify(t.Context(), second.Access, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.Refresh(t.Context(), first.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
@@ -224,7 +224,7 @@ func TestRefreshNeverWidens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Verify(t.Context(), narrower.Access, "")
+	p, err := a.access.Verify(t.Context(), narrower.Access, "")
 	if err != nil || p.Has(protocol.ScopeShell) || !p.Has(protocol.ScopeFilesRead) {
 		t.Errorf("got %+v, error %v, want reading alone", p, err)
 	}
@@ -243,7 +243,7 @@ func TestAnAppRevokesOnlyItsOwnTokens(t *testing.T) {
 		}
 	}
 	for _, bearer := range []string{s.Access, personal.Token} {
-		if _, err := a.Verify(t.Context(), bearer, ""); err != nil {
+		if _, err := a.access.Verify(t.Context(), bearer, ""); err != nil {
 			t.Errorf("revoked by another one: %v", err)
 		}
 	}
@@ -266,11 +266,11 @@ func TestExpiredTokensAreDeleted(t *testing.T) {
 	a := open(t, dir)
 	app := connect(t, a)
 	old := store.AppToken{Hash: "h", App: app.ID, Kind: store.TokenAccess, ExpiresAt: 1}
-	if err := a.o.Store.Apply(t.Context(), store.AppChange{Tokens: []store.AppToken{old}}); err != nil {
+	if err := a.access.store.Apply(t.Context(), store.AppChange{Tokens: []store.AppToken{old}}); err != nil {
 		t.Fatal(err)
 	}
 	a = open(t, dir)
-	if _, tokens, _ := a.o.Store.List(t.Context()); len(tokens) != 0 {
+	if _, tokens, _ := a.access.store.List(t.Context()); len(tokens) != 0 {
 		t.Errorf("got stored %+v, want no tokens", tokens)
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
@@ -226,6 +227,25 @@ func (t *Tokens) Verify(_ context.Context, token string) error {
 		return protocol.ErrUnauthorized
 	}
 	return nil
+}
+
+// Origins are the addresses at which browsers may use the gateway, besides those of this machine: the
+// listener's own, and that of the reverse proxy.
+type Origins struct {
+	Listener *net.TCPAddr // nil without one
+	Config   func() config.Config
+}
+
+// Check is [CheckOrigin] for these addresses.
+func (o Origins) Check(r *http.Request) error {
+	var hosts []string
+	if o.Listener != nil && !o.Listener.IP.IsUnspecified() {
+		hosts = append(hosts, o.Listener.IP.String())
+	}
+	if u, err := url.Parse(o.Config().API.PublicURL); err == nil {
+		hosts = append(hosts, u.Hostname())
+	}
+	return CheckOrigin(r, hosts...)
 }
 
 // CheckOrigin refuses requests that a web page made a browser send. Host must be a loopback name or

@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -30,14 +32,12 @@ type Registry interface {
 
 // Options are the parts that a [Catalog] uses.
 type Options struct {
-	Pipeline Pipeline
-	Jobs     *job.Jobs
-	Commands *job.Commands // the open files and commands of the callers
-	Registry Registry
-	Config   func() config.Config
-	// Network is the name and the ID of the network that the gateway's machines form.
-	NetworkName string
-	NetworkID   string
+	Pipeline    Pipeline
+	Jobs        *job.Jobs
+	Commands    *job.Commands // the open files and commands of the callers
+	Registry    Registry
+	Config      func() config.Config
+	NetworkName string // of the network that the gateway's machines form
 	OwnerID     string // the user of every token
 	Version     string
 	// Used records a call of an app; it must not block.
@@ -63,7 +63,8 @@ type entry struct {
 
 // New returns the catalog.
 func New(o Options) *Catalog {
-	net := network{o.Registry, o.NetworkName, o.NetworkID, o.Version}
+	sum := sha256.Sum256([]byte(o.NetworkName))
+	net := network{o.Registry, o.NetworkName, "net_" + hex.EncodeToString(sum[:8]), o.Version}
 	list := net.entries(o)
 	list = append(list, shell{net, o.Commands}.entry())
 	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}

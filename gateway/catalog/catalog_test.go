@@ -45,10 +45,10 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, config: config.Default()}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`{}`), nil }
-	b.jobs = job.New(func() config.API { return b.config.API })
+	b.jobs = job.New(func() config.Config { return b.config })
 	b.commands = job.NewCommands(job.Options{Cleanup: b, HasAccess: func(id protocol.AppID) bool { return b.hasAccess == nil || b.hasAccess(id) }})
 	b.Catalog = New(Options{
-		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", NetworkID: "net_1", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -295,7 +295,7 @@ func TestTheExactSpellingOfAMachineWins(t *testing.T) {
 func TestTargetsAreResolved(t *testing.T) {
 	b := newBench(t)
 	for target, want := range map[string]string{
-		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"node_name":"twin1"}`: "twin1", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
+		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"node_name":"twin1"}`: "twin1", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_4ea140588150773c","node_id":"nas","node_name":"nas"}`: "nas",
 	} {
 		b.must(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`)
 		if c := b.last(); string(c.Tool) != want+"__fs_stat" || string(c.Args) != `{"path":"/x"}` {
@@ -329,7 +329,7 @@ func TestDirectoryIsFiltered(t *testing.T) {
 	for args, want := range map[string]string{
 		`{}`: "laptop nas old new twin1 twin2 pc", `{"online":false}`: "old new", `{"node_name_glob":"Lap*"}`: "laptop", `{"hostname_glob":"lap"}`: "laptop", `{"platform_glob":"deb*"}`: "laptop",
 		`{"online":true,"node_name_glob":"n*"}`: "nas", `{"network_name":"other"}`: "",
-		`{"network_name":"HOME","node_name_glob":"nas"}`: "nas", `{"network_name":"net_1","node_name_glob":"nas"}`: "nas",
+		`{"network_name":"HOME","node_name_glob":"nas"}`: "nas", `{"network_name":"net_4ea140588150773c","node_name_glob":"nas"}`: "nas",
 	} {
 		if got := ids(args); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)

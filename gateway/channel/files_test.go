@@ -11,7 +11,7 @@ import (
 
 func TestAnAgentSendsFilesOfItsOwnWorkspaceAlone(t *testing.T) {
 	t.Parallel()
-	files := workspace.NewFiles(t.TempDir(), workspace.FilesOptions{})
+	files := workspace.NewFiles(t.TempDir(), nil)
 	for agent, text := range map[protocol.AgentID]string{"main": "of main", "work": "of work"} {
 		if _, err := files.Write(agent, "out/plan.txt", []byte(text)); err != nil {
 			t.Fatal(err)

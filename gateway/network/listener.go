@@ -15,25 +15,19 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/config"
+	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
-// Settings are the person's settings of the listener.
-type Settings struct {
-	Enabled   bool
-	Listen    string // host:port
-	Discovery bool   // announce the gateway on the local network
-}
-
 // Options configure a listener. All fields are required.
 type Options struct {
-	Secrets  keychain.Store // of the certificate
-	Settings func() Settings
-	// Changed is called when the listener has started or stopped.
-	Changed func()
+	Secrets keychain.Store // of the certificate
+	Config  func() config.Config
+	Bus     *event.Bus
 	// Announce announces the gateway on the local network until ctx ends.
 	Announce func(ctx context.Context, pin identity.Pin, port int) error
 }
@@ -70,7 +64,7 @@ func (n *Listener) Pin() identity.Pin {
 
 // Status returns the state of the listener with its current addresses.
 func (n *Listener) Status() protocol.NetworkStatus {
-	want := n.o.Settings()
+	want := n.o.Config().Network
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := protocol.NetworkStatus{
@@ -90,7 +84,7 @@ const retryBind = 15 * time.Second
 func (n *Listener) Run(ctx context.Context, serve func(context.Context, net.Listener) error) {
 	defer n.setState(false, "")
 	for ctx.Err() == nil {
-		want := n.o.Settings()
+		want := n.o.Config().Network
 		run, stop := context.WithCancel(ctx)
 		var stopped crash.Group
 		var retry <-chan time.Time
@@ -107,7 +101,7 @@ func (n *Listener) Run(ctx context.Context, serve func(context.Context, net.List
 }
 
 // awaitChange returns when the settings differ from those in use, at the retry, or when ctx ends.
-func (n *Listener) awaitChange(ctx context.Context, inUse Settings, retry <-chan time.Time) {
+func (n *Listener) awaitChange(ctx context.Context, inUse config.Network, retry <-chan time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -115,7 +109,7 @@ func (n *Listener) awaitChange(ctx context.Context, inUse Settings, retry <-chan
 		case <-retry:
 			return
 		case <-n.reload:
-			if n.o.Settings() != inUse {
+			if n.o.Config().Network != inUse {
 				return
 			}
 		}
@@ -129,12 +123,12 @@ func (n *Listener) setState(running bool, problem string) {
 	n.running, n.problem = running, problem
 	n.mu.Unlock()
 	if !same {
-		n.o.Changed()
+		n.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeDevices})
 	}
 }
 
 // start binds, and serves in goroutines of wg until ctx ends.
-func (n *Listener) start(ctx context.Context, want Settings, wg *crash.Group, serve func(context.Context, net.Listener) error) error {
+func (n *Listener) start(ctx context.Context, want config.Network, wg *crash.Group, serve func(context.Context, net.Listener) error) error {
 	l, pin, err := listenTLS(n.o.Secrets, want.Listen)
 	if err != nil {
 		return err

@@ -62,6 +62,12 @@ func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return n.info, true
 }
 
+// NameOf returns the person's name of a machine, or "".
+func (h *Hub) NameOf(id protocol.NodeID) string {
+	n, _ := h.Node(id)
+	return n.Name
+}
+
 // Tools lists the tools of the connected nodes under their full names, sorted by node; each node's
 // tools are in the node's own order.
 func (h *Hub) Tools() []protocol.ToolSpec {

@@ -58,7 +58,7 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 // Connected registers a device's connection. The caller must call disconnected when the connection
 // closes. It refuses a device whose pairing has ended since its handshake.
 func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address string) (disconnected func(), err error) {
-	disconnect, stale := m.devices.connect(id, address, func() { m.o.CloseDevice(id, protocol.CloseUnauthorized, pairingExpired) })
+	disconnect, stale := m.devices.connect(id, address, func() { m.o.Connections.CloseDevice(id, protocol.CloseUnauthorized, pairingExpired) })
 	if disconnect == nil {
 		return nil, protocol.ErrUnauthorized
 	}
@@ -115,5 +115,5 @@ func (m *Manager) leaveByKey(ctx context.Context, key []byte, role string, w pak
 
 // CloseDevice closes a device's connections; after Leave, once the response was sent.
 func (m *Manager) CloseDevice(id protocol.DeviceID) {
-	m.o.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
+	m.o.Connections.CloseDevice(id, protocol.CloseUnauthorized, "Revoked")
 }

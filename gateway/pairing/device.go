@@ -98,10 +98,10 @@ func (m *Manager) Update(ctx context.Context, by string, p protocol.DeviceUpdate
 		return nil
 	})
 	if err == nil && p.Scopes != nil {
-		m.o.CloseDevice(p.ID, closeRotated, "Rights changed")
+		m.o.Connections.CloseDevice(p.ID, closeRotated, "Rights changed")
 	}
 	if err == nil && isExpired(out, time.Now()) {
-		m.o.CloseDevice(p.ID, protocol.CloseUnauthorized, pairingExpired)
+		m.o.Connections.CloseDevice(p.ID, protocol.CloseUnauthorized, pairingExpired)
 	}
 	return out, err
 }
@@ -116,7 +116,7 @@ func (m *Manager) Rotate(ctx context.Context, by string, id protocol.DeviceID) (
 		return nil
 	})
 	if err == nil {
-		m.o.CloseDevice(id, closeRotated, "Token rotated")
+		m.o.Connections.CloseDevice(id, closeRotated, "Token rotated")
 	}
 	return out, err
 }
@@ -143,15 +143,17 @@ func (m *Manager) end(ctx context.Context, id protocol.DeviceID, by, what, revok
 	if err == nil {
 		err = m.requests.withdraw(ctx, m.requests.forgetDevice(id))
 		if now {
-			m.o.unpaired(out)
+			m.o.endTransfers(out)
 		}
 	}
 	return out, err
 }
 
-func (o *Options) unpaired(d protocol.Device) {
+// endTransfers ends the transfers of a device whose pairing has ended, unless another machine has its
+// name by now.
+func (o *Options) endTransfers(d protocol.Device) {
 	if n, known := o.Nodes.Node(d.NodeID); !known || n.Device == d.ID {
-		o.Unpaired(d)
+		o.Transfers.EndDevice(d)
 	}
 }
 
@@ -171,7 +173,7 @@ func (m *Manager) Forget(ctx context.Context, by string, id protocol.DeviceID) e
 	}
 	m.CloseDevice(id)
 	if d.RevokedAt == 0 {
-		m.o.unpaired(d.Device)
+		m.o.endTransfers(d.Device)
 	}
 	publishChange(m.o.Bus)
 	return nil

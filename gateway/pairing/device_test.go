@@ -20,7 +20,7 @@ func TestRepeatedPairingIsANewRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &kept{})
 		var closed []protocol.DeviceID
-		m.o.CloseDevice = func(id protocol.DeviceID, _ int, _ string) { closed = append(closed, id) }
+		m.o.Connections = closings(func(id protocol.DeviceID) { closed = append(closed, id) })
 		id := identity.NewKey()
 		for _, scope := range []protocol.Scope{protocol.ScopeAdmin, protocol.ScopeRead} {
 			invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{scope}})
@@ -72,12 +72,12 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 			return err
 		}
 		var closed atomic.Int32
-		m.o.CloseDevice = func(which protocol.DeviceID, _ int, _ string) {
+		m.o.Connections = closings(func(which protocol.DeviceID) {
 			if which != id.ID() {
 				t.Errorf("got %s closed, want %s", which, id.ID())
 			}
 			closed.Add(1)
-		}
+		})
 		for range 2 { // one of them closes earlier
 			left, err := m.Connected(t.Context(), id.ID(), "10.0.0.7")
 			if err != nil {

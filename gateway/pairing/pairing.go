@@ -58,6 +58,18 @@ type Nodes interface {
 	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
 }
 
+// Transfers are what devices send and receive.
+type Transfers interface {
+	// EndDevice ends the transfers of a device whose pairing has ended.
+	EndDevice(d protocol.Device)
+}
+
+// Connections are the open connections of devices.
+type Connections interface {
+	// CloseDevice closes every connection of a device with a close code of the WebSocket.
+	CloseDevice(id protocol.DeviceID, code int, reason string)
+}
+
 // Options configure a manager. All fields except HasPrograms are required.
 type Options struct {
 	Store Store
@@ -71,11 +83,8 @@ type Options struct {
 	// HasPrograms reports whether the gateway has node programs to install, for Windows and for
 	// other systems. It may be nil, which means none.
 	HasPrograms func() (windows, others bool)
-	// Unpaired is called after the end of a pairing was stored, unless another machine has the
-	// device's name by now.
-	Unpaired func(protocol.Device)
-	// CloseDevice closes every connection of a device with a close code of the WebSocket.
-	CloseDevice func(id protocol.DeviceID, code int, reason string)
+	Transfers   Transfers
+	Connections Connections
 	// Name is the gateway's name as devices display it.
 	Name string
 }

@@ -67,12 +67,22 @@ func (noNodes) Own(protocol.NodeID) bool { return false }
 
 func (noNodes) Node(protocol.NodeID) (n protocol.NodeInfo, known bool) { return n, false }
 
+// endings counts the devices whose transfers have ended.
+type endings struct{ count int }
+
+func (e *endings) EndDevice(protocol.Device) { e.count++ }
+
+// closings calls itself for each device whose connections are closed.
+type closings func(protocol.DeviceID)
+
+func (c closings) CloseDevice(id protocol.DeviceID, _ int, _ string) { c(id) }
+
 func open(t *testing.T, k *kept) *Manager {
 	t.Helper()
 	if k.devices == nil {
 		k.devices = make(map[protocol.DeviceID]store.PairedDevice)
 	}
-	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Nodes: noNodes{}, Name: "tower", Unpaired: func(protocol.Device) {}, CloseDevice: func(protocol.DeviceID, int, string) {}, Network: func() protocol.NetworkStatus {
+	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Nodes: noNodes{}, Name: "tower", Transfers: new(endings), Connections: closings(func(protocol.DeviceID) {}), Network: func() protocol.NetworkStatus {
 		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: testPin}
 	}})
 	if err != nil {
@@ -521,7 +531,7 @@ func (takenOver) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{ID: id, Device: "another"}, true
 }
 
-func TestUnpairedIsNotCalledForANameThatAnotherMachineHas(t *testing.T) {
+func TestTransfersOfAnotherMachineWithTheNameGoOn(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		nodes Nodes
@@ -529,10 +539,10 @@ func TestUnpairedIsNotCalledForANameThatAnotherMachineHas(t *testing.T) {
 	}{{"its own name", noNodes{}, 1}, {"another machine has it", takenOver{}, 0}} {
 		t.Run(c.name, func(t *testing.T) {
 			m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", NodeID: "vm"}}}})
-			got := 0
-			m.o.Nodes, m.o.Unpaired = c.nodes, func(protocol.Device) { got++ }
-			if err := m.Forget(t.Context(), "ann", "d"); err != nil || got != c.want {
-				t.Errorf("calls of Unpaired: got %d, %v, want %d", got, err, c.want)
+			ended := new(endings)
+			m.o.Nodes, m.o.Transfers = c.nodes, ended
+			if err := m.Forget(t.Context(), "ann", "d"); err != nil || ended.count != c.want {
+				t.Errorf("devices whose transfers ended: got %d, %v, want %d", ended.count, err, c.want)
 			}
 		})
 	}

@@ -175,7 +175,7 @@ func (m *Manager) pairDevice(ctx context.Context, r *request, name string, line 
 	if err != nil {
 		return protocol.Device{}, err
 	}
-	m.o.CloseDevice(d.ID, closeRotated, "Paired again") // a connection of an earlier pairing has other permissions or another role
+	m.o.Connections.CloseDevice(d.ID, closeRotated, "Paired again") // a connection of an earlier pairing has other permissions or another role
 	m.requests.remove(r, true)
 	r.done = identity.Pairing{Device: d.Device, Token: token, Gateway: gateway(m.o.Name, m.o.Network())}
 	return out, nil

@@ -79,10 +79,14 @@ func (s *Queue) Withdraw(ctx context.Context, id protocol.QuestionID) error {
 	return err
 }
 
-// CancelOrphans cancels the questions of earlier starts that nobody waits for.
-func (s *Queue) CancelOrphans(ctx context.Context, keep func(protocol.Question) bool) error {
-	isOrphan := func(q protocol.Question) bool { return !keep(q) }
-	return s.closePending(ctx, protocol.QuestionCancelled, "a restart", isOrphan)
+// CancelOrphans cancels the questions from before this start of the gateway that nobody waits for. A
+// run that is active asks its own again. Who asks about the change of a file, or about a stranger,
+// returns.
+func (s *Queue) CancelOrphans(ctx context.Context, startedAt time.Time, isActive func(protocol.RunID) bool) error {
+	return s.closePending(ctx, protocol.QuestionCancelled, "a restart", func(q protocol.Question) bool {
+		survives := q.Tool == protocol.KeepTool || q.Kind == protocol.AskSender
+		return q.CreatedAt < startedAt.UnixMilli() && !survives && !isActive(q.RunID)
+	})
 }
 
 // closePending closes the pending questions for which chosen returns true.

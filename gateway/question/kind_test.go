@@ -127,7 +127,7 @@ func TestQuestionWithoutAskerHasNoAnswer(t *testing.T) {
 	if _, err := s.Answer(t.Context(), auth.Owner("w"), yes(q)); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, protocol.ErrNotFound)
 	}
-	if err := s.CancelOrphans(t.Context(), func(protocol.Question) bool { return false }); err != nil {
+	if err := s.CancelOrphans(t.Context(), time.Now().Add(time.Minute), func(protocol.RunID) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
 	if q, err := s.Get(t.Context(), q.ID); err != nil || q.State != protocol.QuestionCancelled {

@@ -27,7 +27,7 @@ func openManager(t *testing.T) (*Queue, *store.DB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	rules, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.ToolApproval { return config.ToolApproval{} }})
+	rules, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.Config { return config.Config{} }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,12 +170,12 @@ func TestOrphansAreCancelled(t *testing.T) {
 	g, s := openManager(t)
 	for _, id := range []protocol.QuestionID{"a", "b"} {
 		a := question()
-		a.ID, a.State = id, protocol.QuestionPending
+		a.ID, a.State, a.RunID, a.CreatedAt = id, protocol.QuestionPending, protocol.RunID(id), 1
 		if err := s.Questions.Put(t.Context(), a, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := g.CancelOrphans(t.Context(), func(a protocol.Question) bool { return a.ID == "a" }); err != nil {
+	if err := g.CancelOrphans(t.Context(), time.Now(), func(r protocol.RunID) bool { return r == "a" }); err != nil {
 		t.Fatal(err)
 	}
 	if list, _ := g.Pending(t.Context()); len(list) != 1 || list[0].ID != "a" {

@@ -20,7 +20,7 @@ import (
 func TestAnswersRaceWithRules(t *testing.T) {
 	for range 6 {
 		g, s := openManager(t)
-		r, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }})
+		r, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: config.Default})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func beClient(url string) error {
 	m, err := servers.Open(ctx, servers.Options{
 		Questions: questions, Audit: noRows{},
 		Config: fixedConfig{c}, Store: noRows{}, Secrets: keychain.Open(home), Machines: noMachines{}, Bus: new(event.Bus), Version: "test",
-		ClientDocument: func() string { return "https://conformance-test.local/client-metadata.json" },
+		ClientDocument: "https://conformance-test.local/client-metadata.json",
 	})
 	if err != nil {
 		return err

@@ -192,12 +192,13 @@ func newAuthServer(t *testing.T) *authServer {
 	t.Cleanup(func() { db.Close() })
 	as := &authServer{ended: make(map[string]bool), issued: make(map[string]bool)}
 	as.questions = question.New(db.Questions, nil, new(event.Bus))
-	as.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Questions: as.questions, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	access, err := apps.Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := func(r *http.Request) string { return "http://" + r.Host }
-	guard := bearer.Guard{Verify: as.apps.Verify, Base: base, Path: "/mcp"}
+	as.apps = apps.New(apps.Options{Access: access, Questions: as.questions})
+	guard := bearer.Guard{Verify: access.Verify, Base: base, Path: "/mcp"}
 	server := newTestServer(t.TempDir())
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 	mux := http.NewServeMux()

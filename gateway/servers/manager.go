@@ -59,9 +59,9 @@ type Options struct {
 	Questions *question.Queue
 	Audit     AuditLog
 	Version   string
-	// ClientDocument returns the public https address of [login.ClientDocument]; empty if none exists. It
-	// may be nil.
-	ClientDocument func() string
+	// ClientDocument is the public https address of [login.ClientDocument]; empty: the one at the
+	// gateway's own address ([login.DocumentAddress]).
+	ClientDocument string
 }
 
 // Calls start the commands of servers ([tool.Pipeline]).

@@ -19,12 +19,12 @@ type fullStore struct {
 	failures int
 }
 
-func (s *fullStore) Put(ctx context.Context, q protocol.Question, grants []store.Grant) error {
+func (s *fullStore) Put(ctx context.Context, q protocol.Question, grants []store.Grant, replies ...store.Outbound) error {
 	if s.failures > 0 {
 		s.failures--
 		return protocol.ErrStorage
 	}
-	return s.Store.Put(ctx, q, grants)
+	return s.Store.Put(ctx, q, grants, replies...)
 }
 
 // startReview starts the review of a server with a tool that the person has not accepted.

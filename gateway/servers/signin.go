@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync/atomic"
@@ -38,10 +39,7 @@ func (a authorizer) Authorize(ctx context.Context, r *http.Request, resp *http.R
 // failed.
 func (s *server) login(limit *atomic.Pointer[time.Timer], client *http.Client, failed func(error)) *login.Handler {
 	spec, o := s.settings(), s.m.o
-	document := o.ClientDocument
-	if document == nil {
-		document = func() string { return "" }
-	}
+	document := func() string { return cmp.Or(o.ClientDocument, login.DocumentAddress(o.Config.Get().API)) }
 	return login.New(login.Options{
 		URL: spec.URL, Client: client, ClientID: spec.ClientID, ClientSecret: spec.ClientSecret, Document: document,
 		Secrets: o.Secrets, Secret: signInName(s.name), Logf: s.log.addf, Failed: failed,

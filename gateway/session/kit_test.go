@@ -83,7 +83,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	files := workspace.NewFiles(g.home, workspace.FilesOptions{})
+	files := workspace.NewFiles(g.home, nil)
 	if _, err := files.Of(protocol.MainAgent); err != nil {
 		g.t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	cfg.Session.AutoTitle = g.autoTitle
 	g.current.Store(&cfg)
 	g.opts = Options{
-		Stores: stores(s), Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Nodes: hub.Nodes,
+		Stores: stores(s), Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Skills: noSkills{}, Nodes: hub.Nodes,
 		Budget: usage.New(s.Usage, func() config.Config { return *g.current.Load() }),
 		Config: func() config.Config { return *g.current.Load() }, Home: g.home, Transcribe: g.transcribe,
 	}
@@ -222,7 +222,7 @@ func (g *gateway) noneOpen() {
 
 func openRules(t *testing.T, s *store.DB, cfg config.Config) *approval.Rules {
 	t.Helper()
-	r, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.ToolApproval { return cfg.ToolApproval }})
+	r, err := approval.OpenRules(t.Context(), s.Rules, s.Grants, approval.RulesOptions{Config: func() config.Config { return cfg }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,3 +234,8 @@ func stores(s *store.DB) Stores {
 		Sessions: s.Sessions, Messages: s.Messages, Archives: s.Archives, Media: s.Media, Runs: s.Runs, Search: s.Search, Calls: s.Calls, Usage: s.Usage,
 	}
 }
+
+// noSkills are the skills of agents without any.
+type noSkills struct{}
+
+func (noSkills) Prompt(protocol.AgentID) (string, error) { return "", nil }

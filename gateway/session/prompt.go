@@ -15,10 +15,17 @@ import (
 
 // Prompts builds the system prompts of chats. It is safe for concurrent use.
 type Prompts struct {
-	chats *Chats
-	files *workspace.Files // of all agents
-	nodes func() []protocol.NodeInfo
-	tools *tool.Pipeline
+	chats  *Chats
+	files  *workspace.Files // of all agents
+	skills Skills
+	nodes  func() []protocol.NodeInfo
+	tools  *tool.Pipeline
+}
+
+// Skills are the skills of agents; *skills.Catalog implements it.
+type Skills interface {
+	// Prompt returns the list of an agent's skills for its system prompt; empty without any.
+	Prompt(agent protocol.AgentID) (string, error)
 }
 
 // text returns the system prompt. Only private chats get memories of the person.
@@ -31,8 +38,12 @@ func (p *Prompts) text(s store.Session, ref protocol.ModelRef, node protocol.Nod
 		slog.Error("Opening the agent's folder failed", "session", s.Key, "err", err)
 		files = new(workspace.Workspace)
 	}
+	skills, err := p.skills.Prompt(s.Key.Agent())
+	if err != nil {
+		slog.Warn("Reading skills for the prompt failed", "session", s.Key, "err", err)
+	}
 	return files.Prompt(workspace.Facts{
-		Session: s.Key, Agent: s.Key.Agent(), Private: isPrivate(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
+		Skills: skills, Session: s.Key, Agent: s.Key.Agent(), Private: isPrivate(cfg.Session, s.Key), Nodes: nodes, Default: node, Model: ref,
 		Now: time.Now().In(p.chats.settings.zone()), Base: cmp.Or(s.Prefs.SystemPrompt, p.chats.settings.agent(s.Key).SystemPrompt, cfg.SystemPrompt),
 		Heartbeat: p.chats.settings.heartbeat(s.Key),
 	})

@@ -74,6 +74,7 @@ type Options struct {
 	Models    Models
 	Budget    Budget
 	Files     *workspace.Files // of all agents
+	Skills    Skills
 	Nodes     func() []protocol.NodeInfo
 	Config    func() config.Config
 	// Set changes the configuration.
@@ -115,7 +116,7 @@ func New(o Options) *Sessions {
 		files:    &archiveFiles{home: o.Home, archives: db.Archives},
 		memories: &memories{settings: settings, sessions: db.Sessions, archives: db.Archives, files: o.Files, tasks: tasks, workers: w},
 	}
-	prompts := &Prompts{chats: chats, files: o.Files, nodes: o.Nodes, tools: o.Tools}
+	prompts := &Prompts{chats: chats, files: o.Files, skills: o.Skills, nodes: o.Nodes, tools: o.Tools}
 	runs := &Runs{byKey: make(map[protocol.SessionKey]*session), set: o.Set, x: &executor{
 		chats: chats, history: history, prompts: prompts, pause: p, workers: w, active: active, media: stored,
 		sessions: db.Sessions, messages: db.Messages, archives: db.Archives, runs: db.Runs, calls: db.Calls,

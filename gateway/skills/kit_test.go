@@ -29,7 +29,7 @@ func newClass(t *testing.T) *class {
 	}
 	hasVariable := func(id protocol.NodeID, name string) (has, known bool) { return name == "JQ_COLORS", id == "full" }
 	c.Catalog = New(Options{
-		Has: has, HasVariable: hasVariable, Files: workspace.NewFiles(c.home, workspace.FilesOptions{}), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
+		Has: has, HasVariable: hasVariable, Files: workspace.NewFiles(c.home, nil), Nodes: func() []protocol.NodeInfo { return c.nodes }, Config: func() config.Config { return c.cfg },
 		Set: func(_ context.Context, path string, value json.RawMessage) error {
 			c.set = append(c.set, path+"="+string(value))
 			return nil

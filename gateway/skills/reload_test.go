@@ -23,7 +23,7 @@ func TestOnlyFilesOfSkillsCountAsTheirChanges(t *testing.T) {
 
 func TestFilesOnDiskAreHotReloaded(t *testing.T) {
 	c := newClass(t)
-	files := workspace.NewFiles(c.home, workspace.FilesOptions{})
+	files := workspace.NewFiles(c.home, nil)
 	told := make(chan bool, 100)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)

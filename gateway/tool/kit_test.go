@@ -64,8 +64,7 @@ func (g *gateway) open() {
 		g.t.Fatal(err)
 	}
 	rules, err := approval.OpenRules(g.t.Context(), s.Rules, s.Grants, approval.RulesOptions{
-		Config:  func() config.ToolApproval { return g.cfg.ToolApproval },
-		Changed: func() { g.bus.Publish(protocol.Change{Kind: protocol.ChangeRules}) },
+		Config: func() config.Config { return g.cfg }, Bus: g.bus,
 	})
 	if err != nil {
 		g.t.Fatal(err)

@@ -101,36 +101,27 @@ func (e *Engine) Forget(ctx context.Context, in protocol.TransferForgetParams) (
 	return protocol.TransferForgetResult{Removed: len(gone)}, err
 }
 
-// Unpaired is for [Engine.Fail]: the transfers of a device whose pairing has ended, as a node or as
-// a window. Another device may connect under the node's name, and nobody has approved transfers
-// with that one.
-func Unpaired(d protocol.Device) (why string, isMeant func(protocol.Transfer) bool) {
-	if d.NodeID == "" {
-		return d.Name + " is no longer paired", func(t protocol.Transfer) bool { return t.Device == d.ID }
+// EndDevice ends the transfers of a device whose pairing has ended, as a node or as a window, and
+// waits some seconds for that. Another device may connect under the node's name, and nobody has
+// approved transfers with that one.
+func (e *Engine) EndDevice(d protocol.Device) {
+	isOfDevice, name := func(t protocol.Transfer) bool { return t.Device == d.ID }, d.Name
+	if d.NodeID != "" {
+		isOfDevice, name = func(t protocol.Transfer) bool { return t.From == d.NodeID || t.To == d.NodeID }, string(d.NodeID)
 	}
-	return string(d.NodeID) + " is no longer paired", func(t protocol.Transfer) bool { return t.From == d.NodeID || t.To == d.NodeID }
+	for _, j := range e.services.queue.revoke(name+" is no longer paired", isOfDevice) {
+		j.waitFor(e.services.queue.ctx, j.done)
+	}
 }
 
-// AppRevoked is for [Engine.Fail]: the transfers that an app has queued and may not make any more.
-func AppRevoked(id protocol.AppID) (why string, isMeant func(protocol.Transfer) bool) {
-	return "The app that queued it may not transfer files any more", func(t protocol.Transfer) bool { return t.App == id }
+// CancelOf ends the transfers that an app has queued. It does not wait for their ends.
+func (e *Engine) CancelOf(id protocol.AppID) {
+	e.services.queue.revoke("The app that queued it may not transfer files any more", func(t protocol.Transfer) bool { return t.App == id })
 }
 
 // Limit ends the queued transfers of an app that may not transfer files any more.
 func (e *Engine) Limit(app auth.Principal) {
 	if tool.CheckAccess(app, protocol.NativePrefix, protocol.ScopeAllTools) != nil { // gsv__Transfer
-		e.Fail(AppRevoked(app.App))
-	}
-}
-
-// Fail ends the queued transfers for which isMeant is true, with why as the reason. wait waits some
-// seconds for their ends. Partly received data is retained, and Retry puts such a transfer into the
-// queue again.
-func (e *Engine) Fail(why string, isMeant func(protocol.Transfer) bool) (wait func()) {
-	affected := e.services.queue.revoke(why, isMeant)
-	return func() {
-		for _, j := range affected {
-			j.waitFor(e.services.queue.ctx, j.done)
-		}
+		e.CancelOf(app.App)
 	}
 }

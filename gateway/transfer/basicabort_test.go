@@ -12,6 +12,7 @@ import (
 	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
+	"fairlead/gateway/transfer"
 )
 
 // onlyBasic restricts every node to the basic protocol, and lets transfers overwrite.
@@ -213,7 +214,7 @@ func TestToolReportsTheWrittenPathAndBytes(t *testing.T) {
 					proceed, _ := s.e.Relays().Done(p, c.done)
 					proceed()
 				}))
-				got, err := s.e.Tool(context.Background(), tool.Call{}, native.TransferIn{Source: "a:x", Destination: c.destination, Conflict: protocol.ConflictRename})
+				got, err := transfer.NewCalls(s.e).Tool(context.Background(), tool.Call{}, native.TransferIn{Source: "a:x", Destination: c.destination, Conflict: protocol.ConflictRename})
 				synctest.Wait()
 				c.want.Source, c.want.State, c.want.TransferID = "a:x", protocol.TransferDone, got.TransferID
 				if err != nil || got != c.want {

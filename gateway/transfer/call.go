@@ -35,8 +35,18 @@ type Client struct {
 	Window    Window // an end of a transfer from or to [protocol.Here]; may be nil
 }
 
+// Calls are the calls that start and undo transfers, as the journal records them. It is safe for
+// concurrent use.
+type Calls struct {
+	engine *Engine
+	judge  judge
+}
+
+// NewCalls returns the calls for an engine.
+func NewCalls(e *Engine) *Calls { return &Calls{e, e.services.judge} }
+
 // Tool implements gsv__Transfer: it starts a transfer and waits for its end, unless Wait is false.
-func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
+func (c *Calls) Tool(ctx context.Context, call tool.Call, in native.TransferIn) (native.TransferOut, error) {
 	waits := in.Wait == nil || *in.Wait
 	req := Request{Call: call.ID, IsAwaited: waits, Session: call.Session, App: call.Principal.App, Agent: call.Session.Agent(), AskedBy: call.AskedBy}
 	req.TransferStartParams = protocol.TransferStartParams{
@@ -57,37 +67,37 @@ func (e *Engine) Tool(ctx context.Context, call tool.Call, in native.TransferIn)
 			return native.TransferOut{Source: in.Source, Destination: in.Destination}, err
 		}
 	}
-	t, err := e.Start(ctx, req)
+	t, err := c.engine.Start(ctx, req)
 	if err != nil {
 		return native.TransferOut{Source: in.Source, Destination: in.Destination}, err
 	}
 	if !waits || t.State == protocol.TransferWaiting {
-		return resultOf(e.detach(ctx, t)), nil
+		return resultOf(c.detach(ctx, t)), nil
 	}
-	t, err = e.Wait(ctx, t.ID, rest)
+	t, err = c.engine.Wait(ctx, t.ID, rest)
 	if err != nil { // the call was cancelled, or the gateway is stopping
-		if ctx.Err() != nil && e.services.queue.ctx.Err() == nil {
+		if ctx.Err() != nil && c.engine.services.queue.ctx.Err() == nil {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopLimit)
 			defer cancel()
-			if _, failed := e.Cancel(late, protocol.TransferParams{ID: t.ID}); failed != nil {
+			if _, failed := c.engine.Cancel(late, protocol.TransferParams{ID: t.ID}); failed != nil {
 				slog.Error("Cannot cancel the transfer of a cancelled call", "transfer", t.ID, "err", failed)
 			}
 		}
 		return resultOf(t), err
 	}
-	t = e.detach(ctx, t)
+	t = c.detach(ctx, t)
 	return resultOf(t), failureOf(t)
 }
 
 // detach says that the call that has started a transfer does not wait for its end any more, so that
 // the journal gets that end from the transfer. It returns the transfer as it is then.
-func (e *Engine) detach(ctx context.Context, t protocol.Transfer) protocol.Transfer {
+func (c *Calls) detach(ctx context.Context, t protocol.Transfer) protocol.Transfer {
 	if t.Over() {
 		return t
 	}
-	now, _, err := e.ask(ctx, t.ID, message{event: eventDetach})
+	now, _, err := c.engine.ask(ctx, t.ID, message{event: eventDetach})
 	if err != nil { // it has ended meanwhile, or the gateway stops
-		now, err = e.Get(context.WithoutCancel(ctx), protocol.TransferParams{ID: t.ID})
+		now, err = c.engine.Get(context.WithoutCancel(ctx), protocol.TransferParams{ID: t.ID})
 	}
 	if err != nil {
 		return t
@@ -144,7 +154,7 @@ func reportedDestination(t protocol.Transfer) string {
 
 // StartBy starts a transfer for a person. Rules may deny it, and the journal records it as a call
 // of gsv__Transfer, which ends with the transfer.
-func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStartParams) (protocol.Transfer, error) {
+func (c *Calls) StartBy(ctx context.Context, by Client, p protocol.TransferStartParams) (protocol.Transfer, error) {
 	if len(p.Sources) == 0 {
 		return protocol.Transfer{}, protocol.ErrBadRequest.With("sources required")
 	}
@@ -155,12 +165,12 @@ func (e *Engine) StartBy(ctx context.Context, c Client, p protocol.TransferStart
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	call.Principal, call.AskedBy, call.Direct = c.Principal, c.AskedBy, true
-	may, err := e.services.judge.authorizer.Authorize(ctx, call)
+	call.Principal, call.AskedBy, call.Direct = by.Principal, by.AskedBy, true
+	may, err := c.judge.authorizer.Authorize(ctx, call)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	t, err := e.Start(ctx, Request{Allowed: may.ID(), AskedBy: c.AskedBy, Agent: protocol.MainAgent, Here: c.Window, TransferStartParams: p})
+	t, err := c.engine.Start(ctx, Request{Allowed: may.ID(), AskedBy: by.AskedBy, Agent: protocol.MainAgent, Here: by.Window, TransferStartParams: p})
 	if err != nil {
 		if stored := may.Finish(ctx, native.TransferOut{Source: p.Sources[0], Destination: p.Destination}, err); stored != nil {
 			slog.Error("Cannot record that a transfer did not start", "err", stored)
@@ -202,17 +212,17 @@ func requestedNames(t protocol.Transfer) []string {
 
 // UndoBy is [Engine.Undo] for a person. Where a person may not send files, they may not restore any
 // either.
-func (e *Engine) UndoBy(ctx context.Context, in protocol.TransferParams, c Client) (protocol.Transfer, error) {
-	t, err := e.Get(ctx, in)
+func (c *Calls) UndoBy(ctx context.Context, in protocol.TransferParams, by Client) (protocol.Transfer, error) {
+	t, err := c.engine.Get(ctx, in)
 	if err != nil {
 		return t, err
 	}
-	t.Session, t.AskedBy = "", c.AskedBy
-	may, err := e.services.judge.authorize(ctx, c.Principal, t, false, "")
+	t.Session, t.AskedBy = "", by.AskedBy
+	may, err := c.judge.authorize(ctx, by.Principal, t, false, "")
 	if err != nil {
 		return protocol.Transfer{}, err
 	}
-	undone, err := e.Undo(ctx, in, c.Window)
+	undone, err := c.engine.Undo(ctx, in, by.Window)
 	if stored := may.Finish(context.WithoutCancel(ctx), resultOf(t), err); stored != nil {
 		slog.Error("Cannot record that replaced files were restored", "transfer", t.ID, "err", stored)
 	}

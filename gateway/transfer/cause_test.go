@@ -29,7 +29,7 @@ func TestAnAgentsTransferIsWhoseItsRunIs(t *testing.T) {
 		if want.Kind != "chat" {
 			call.AskedBy = want
 		}
-		out, err := e.Tool(t.Context(), call, native.TransferIn{Source: "tower:/x", Destination: "lab:/x", Later: true})
+		out, err := transfer.NewCalls(e).Tool(t.Context(), call, native.TransferIn{Source: "tower:/x", Destination: "lab:/x", Later: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func principalOf(t protocol.Transfer) auth.Principal {
 	case t.Session != "":
 		return auth.Agent(t.Session, "")
 	case t.App != "":
-		// AppRevoked fails its transfers when it loses this scope.
+		// CancelOf ends its transfers when it loses this scope.
 		return auth.App(protocol.App{ID: t.App, Name: t.AskedBy.Name, Scopes: []protocol.Scope{protocol.ScopeAllTools}})
 	}
 	return auth.Owner(t.AskedBy.Name)

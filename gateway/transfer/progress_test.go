@@ -59,7 +59,7 @@ func TestEndIsVisibleOnceItIsStored(t *testing.T) {
 	e := New(Options{Store: s, Bus: new(event.Bus)})
 	defer e.Close()
 	e.services.queue.add(newJob(e.services, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning, Sources: []string{"a:x"}}}, nil))
-	e.Fail("no such file", func(protocol.Transfer) bool { return true })
+	e.services.queue.revoke("no such file", func(protocol.Transfer) bool { return true })
 	<-s.held
 	now, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"})
 	if err != nil || now.State != protocol.TransferRunning {

@@ -119,7 +119,8 @@ func (q *queue) leave(j *job) bool {
 	return true
 }
 
-// revoke stops the jobs for which isMeant is true, and returns them. Each then ends its transfer.
+// revoke stops the jobs for which isMeant is true, and returns them. Each then ends its transfer with
+// why as the reason. Partly received data is retained, and a retry continues with it.
 func (q *queue) revoke(why string, isMeant func(protocol.Transfer) bool) (affected []*job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -260,8 +260,8 @@ func (r *rig) checkAuditOfResumed(destination string) {
 			}
 		}
 	}
-	if len(resumed) < 2 || !resumed[0] || resumed[1] {
-		r.t.Errorf("resumed, newest first: got %v, want one that was started and then resumed", resumed)
+	if len(resumed) < 2 || resumed[0] || !resumed[1] {
+		r.t.Errorf("resumed, newest first: got %v, want one that was resumed and then ended", resumed)
 	}
 	calls, err := client.Call(r.t.Context(), r.c, protocol.JournalList, protocol.JournalListParams{Tool: "Transfer"})
 	if err != nil {

@@ -18,7 +18,7 @@ func TestTransfersEndWithThePairing(t *testing.T) {
 		if tr := s.get(id); tr.State != protocol.TransferRunning {
 			s.t.Fatalf("got %s, error %q, want running", tr.State, tr.Error)
 		}
-		s.e.Fail(transfer.Unpaired(protocol.Device{ID: "d", NodeID: "b"}))()
+		s.e.EndDevice(protocol.Device{ID: "d", NodeID: "b"})
 		rest(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "b is no longer paired" {
 			s.t.Errorf("got %s, error %q, want that b is no longer paired", tr.State, tr.Error)
@@ -46,7 +46,7 @@ func TestTransfersEndWithTheAccessOfTheirApp(t *testing.T) {
 			s.t.Fatal(err)
 		}
 		rest(time.Second)
-		s.e.Fail(transfer.AppRevoked("app1"))()
+		s.e.CancelOf("app1")
 		rest(time.Second)
 		for name, id := range map[string]protocol.TransferID{"running": running, "waiting": waiting, "paused": paused} {
 			if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "The app that queued it may not transfer files any more" {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -31,20 +32,15 @@ const (
 // link can leave the workspace. It is safe for concurrent use.
 type Files struct {
 	home   string
-	o      FilesOptions
-	editMu sync.Mutex // held from the read to the write of a change
+	config func() config.Config // names the agents that exist; nil: all do
+	editMu sync.Mutex           // held from the read to the write of a change
 }
 
-// FilesOptions are the functions that workspaces need from other parts. All may be nil.
-type FilesOptions struct {
-	// whether an agent exists; reading does not create the folder of another one; nil means all do
-	Exists func(protocol.AgentID) bool
-	// Skills returns the list of skills in an agent's prompt, empty if there are none.
-	Skills func(protocol.AgentID) (string, error)
+// NewFiles opens the workspaces in a data folder. An agent's workspace is created at its first use, but
+// not by reading if config does not have the agent; config may be nil.
+func NewFiles(home string, config func() config.Config) *Files {
+	return &Files{home: home, config: config}
 }
-
-// NewFiles opens the workspaces in a data folder. An agent's workspace is created at its first use.
-func NewFiles(home string, o FilesOptions) *Files { return &Files{home: home, o: o} }
 
 // Of returns the workspace of one agent, for its system prompt. It creates a new one.
 func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
@@ -52,12 +48,7 @@ func (w *Files) Of(agent protocol.AgentID) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, err := Open(w.home, agent)
-	if err != nil {
-		return nil, err
-	}
-	one.skills = w.o.Skills
-	return one, nil
+	return Open(w.home, agent)
 }
 
 // ErrTraversal refuses a path that leaves the workspace (in GSV's words).
@@ -66,7 +57,7 @@ var ErrTraversal = protocol.ErrBadRequest.With("Path traversal not allowed")
 // openExisting is open for reading: it creates no folder; root is nil if the agent does not exist.
 func (w *Files) openExisting(agent protocol.AgentID, name string) (root *os.Root, at string, err error) {
 	id, err := protocol.ParseAgentID(agent)
-	if err != nil || w.o.Exists == nil || w.o.Exists(id) {
+	if err != nil || w.config == nil || w.config().Agents.Has(id) {
 		return w.open(agent, name)
 	}
 	if _, err := os.Stat(filepath.Join(w.home, "agents", string(id))); !errors.Is(err, fs.ErrNotExist) {

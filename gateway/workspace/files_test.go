@@ -14,7 +14,7 @@ import (
 // internal error of the gateway.
 func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home, FilesOptions{})
+	w := NewFiles(home, nil)
 	if _, err := w.Write("main", "notes.md", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 // shared skills, or stops the agent.
 func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home, FilesOptions{})
+	w := NewFiles(home, nil)
 	for _, name := range []string{"skills", "skills/", "/skills"} {
 		if _, err := w.Write("main", name, []byte("x")); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrBadRequest)", name, err)
@@ -75,7 +75,7 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 // TestASourceMayBeWrittenAsTheSeedWritesIt: a source may be written gsv:workspace/path, for a file
 // that gsv__WriteFile knows as path.
 func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
-	w := NewFiles(t.TempDir(), FilesOptions{})
+	w := NewFiles(t.TempDir(), nil)
 	for name, content := range map[string]string{"a.md": "outer", "workspace/b.md": "inner"} {
 		if _, err := w.Write("main", name, []byte(content)); err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 func TestAPipeIsNeitherReadNorWritten(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home, FilesOptions{})
+	w := NewFiles(home, nil)
 	if _, err := w.List("main", ""); err != nil {
 		t.Fatal(err)
 	}

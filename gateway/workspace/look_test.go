@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
 
@@ -14,7 +15,7 @@ import (
 // a new agent.
 func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	home := t.TempDir()
-	w := NewFiles(home, FilesOptions{Exists: func(id protocol.AgentID) bool { return id == "main" }})
+	w := NewFiles(home, config.Default)
 	list, err := w.List("ghost", "/")
 	if err != nil || list.Path != "/" || list.Files == nil || len(list.Files) != 0 || !slices.Equal(list.Directories, []string{"skills/"}) {
 		t.Errorf(`got %+v %v; want err == nil && list.Path == "/" && list.Files != nil && len(list.Files) == 0 && slices.Equal(list.Directories, []string{"skills/"})`, list, err)

@@ -29,6 +29,7 @@ type Facts struct {
 	Default protocol.NodeID
 	Model   protocol.ModelRef
 	Now     time.Time // in the person's time zone
+	Skills  string    // the list of the agent's skills; may be empty
 	// Base replaces the first paragraph, if the person set one.
 	Base string
 	// instruction for heartbeats, or empty; HEARTBEAT.md comes with the heartbeat's message
@@ -98,8 +99,8 @@ func (w *Workspace) Prompt(f Facts) string {
 		b.section("Left out", fmt.Sprintf("Your files are longer than the %d bytes that are read into a chat. Not read: %s. Tell the person, and offer to shorten them.",
 			maxFiles, strings.Join(b.skipped, ", ")))
 	}
-	if !setUp {
-		b.WriteString(w.skillsSection())
+	if text := strings.TrimSpace(f.Skills); !setUp && text != "" {
+		b.section("Skills", text)
 	}
 	b.addStatus(f)
 	return b.String()

@@ -61,16 +61,15 @@ var everything = []string{
 
 func TestThePromptHasItsSectionsInOrder(t *testing.T) {
 	w := folder(t, everything...)
-	w.skills = func(protocol.AgentID) (string, error) { return "K!", nil }
 	text := w.Prompt(Facts{
-		Session: "agent:main:main", Agent: "main", Private: true, Now: noon, Heartbeat: "B!", Default: "laptop",
+		Session: "agent:main:main", Agent: "main", Private: true, Now: noon, Skills: "K!", Heartbeat: "B!", Default: "laptop",
 		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}},
 	})
 	inOrder(t, text, "You are Fairlead", "# Your files", "S!", "I!", "U!", "A!", "M!", "(memory/2026-02-28.md)", "N28!", "N1!", "T!", "HEARTBEAT_OK", "B!", "H!", "# Skills", "K!",
 		"Sunday, 1 March 2026", "CET, UTC+01:00", "agent:main:main (the person's own)", "Default machine: laptop", "laptop: online", "server: offline")
 	without(t, text, "N27!", "# This chat", "12:30")
 	if again := w.Prompt(Facts{
-		Session: "agent:main:main", Agent: "main", Private: true, Now: noon.Add(time.Hour), Heartbeat: "B!", Default: "laptop",
+		Session: "agent:main:main", Agent: "main", Private: true, Now: noon.Add(time.Hour), Skills: "K!", Heartbeat: "B!", Default: "laptop",
 		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}},
 	}); again != text {
 		t.Error("the prompt changes within a day: it cannot be cached")
@@ -89,8 +88,7 @@ func TestWhatIsPrivateStaysOutOfSharedChats(t *testing.T) {
 
 func TestWhileItIsSetUpTheAgentSeesLittleElse(t *testing.T) {
 	w := folder(t, append(everything, "BOOTSTRAP.md", "Ask for a name.")...)
-	w.skills = func(protocol.AgentID) (string, error) { return "K!", nil }
-	text := w.Prompt(Facts{Private: true, Now: noon})
+	text := w.Prompt(Facts{Private: true, Now: noon, Skills: "K!"})
 	inOrder(t, text, "# First of all (BOOTSTRAP.md)", "Ask for a name.", "S!", "I!", "U!", "HEARTBEAT_OK", "# Right now")
 	without(t, text, "A!", "M!", "N1!", "T!", "K!")
 }
@@ -153,7 +151,7 @@ func TestNotesGoToTheirDay(t *testing.T) {
 
 func TestEveryAgentHasAFolderOfItsOwnMadeOnce(t *testing.T) {
 	home := t.TempDir()
-	files := NewFiles(home, FilesOptions{Skills: func(agent protocol.AgentID) (string, error) { return "skills of " + string(agent), nil }})
+	files := NewFiles(home, nil)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -187,7 +185,7 @@ func TestEveryAgentHasAFolderOfItsOwnMadeOnce(t *testing.T) {
 		if err := w.Note(noon, "- a fact of "+name); err != nil {
 			t.Fatal(err)
 		}
-		text := w.Prompt(Facts{Agent: agent, Private: true, Now: noon})
+		text := w.Prompt(Facts{Agent: agent, Private: true, Now: noon, Skills: "skills of " + name})
 		for _, other := range []string{"work", "main"} {
 			for _, part := range []string{"I am " + other, "- a fact of " + other, "skills of " + other} {
 				if strings.Contains(text, part) != (other == name) {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -127,19 +125,4 @@ func readHead(fsys fs.FS, name string, n int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(io.LimitReader(f, n))
-}
-
-// skillsSection returns the prompt's part about skills.
-func (w *Workspace) skillsSection() string {
-	if w.skills == nil {
-		return ""
-	}
-	text, err := w.skills(protocol.AgentID(filepath.Base(w.dir)))
-	if err != nil {
-		slog.Warn("Reading skills for the prompt failed", "err", err)
-	}
-	if text == "" {
-		return ""
-	}
-	return "\n\n---\n\n# Skills\n\n" + strings.TrimSpace(text)
 }

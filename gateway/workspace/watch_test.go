@@ -15,7 +15,7 @@ func TestWatchTellsOfFilesInNewFoldersAndNotOfArchives(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, told, done := make(chan struct{}), make(chan []string, 100), make(chan error, 1)
 	go func() {
-		done <- NewFiles(home, FilesOptions{}).Watch(ctx, func() { close(ready) }, func(paths []string) { told <- paths })
+		done <- NewFiles(home, nil).Watch(ctx, func() { close(ready) }, func(paths []string) { told <- paths })
 	}()
 	<-ready
 	for _, name := range []string{"agents/a/sessions/x.jsonl", "agents/a/memory/2026/note.md", "skills/s/SKILL.md"} {

@@ -34,10 +34,7 @@ func Default(name string) (*File, error) {
 }
 
 // Workspace is one agent's folder. The zero value has no files.
-type Workspace struct {
-	dir    string
-	skills func(protocol.AgentID) (string, error) // see FilesOptions.Skills
-}
+type Workspace struct{ dir string }
 
 // Open opens an agent's folder and fills it with the default files if it is new. Existing files are
 // never changed, and a file that the person deleted is not created again.

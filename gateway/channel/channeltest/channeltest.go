@@ -57,7 +57,7 @@ func Open(t testing.TB, dir string, drivers ...channel.Driver) *Bench {
 	t.Helper()
 	b := &Bench{
 		Bus: new(event.Bus), Secrets: keychain.OpenFile(dir), Slow: make(chan struct{}), labels: map[protocol.SessionKey]string{},
-		files: workspace.NewFiles(dir, workspace.FilesOptions{}),
+		files: workspace.NewFiles(dir, nil),
 	}
 	var err error
 	if b.Store, err = store.Open(context.Background(), filepath.Join(dir, "s.db")); err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
@@ -239,6 +241,17 @@ func (h *Handler) client(c *auth.AuthorizationCodeHandlerConfig) *auth.Authoriza
 	return c
 }
 
+// DocumentPath is the path of [ClientDocument] on the gateway.
+const DocumentPath = "/oauth/client.json"
+
+// DocumentAddress returns the public address of [ClientDocument]; empty if others cannot read it.
+func DocumentAddress(c config.API) string {
+	if !c.Enabled || !strings.HasPrefix(c.PublicURL, "https://") {
+		return ""
+	}
+	return strings.TrimRight(c.PublicURL, "/") + DocumentPath
+}
+
 // ClientDocument describes Fairlead to authorization servers that read who a client is from the
 // address that is its client ID.
 func ClientDocument(address string) ([]byte, error) {
@@ -246,6 +259,20 @@ func ClientDocument(address string) ([]byte, error) {
 		"client_id": address, "client_name": "Fairlead", "redirect_uris": []string{"http://127.0.0.1" + returnPath},
 		"grant_types": []string{"authorization_code", "refresh_token"}, "response_types": []string{"code"}, "token_endpoint_auth_method": "none",
 	})
+}
+
+// ServeDocument serves [ClientDocument] where others can read it.
+func ServeDocument(config func() config.Config) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		address := DocumentAddress(config().API)
+		raw, err := ClientDocument(address)
+		if err != nil || address == "" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(raw)
+	}
 }
 
 // addScopes adds scopes to those that were requested before.

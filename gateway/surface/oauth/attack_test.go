@@ -177,7 +177,7 @@ func TestCodeThatAThiefTriedEndsTheAccess(t *testing.T) {
 			t.Errorf("%s, the app itself: got status %d, %v, want invalid_grant", name, status, out)
 		}
 	}
-	if _, err := b.apps.Verify(t.Context(), before["access_token"].(string), ""); err == nil {
+	if _, err := b.access.Verify(t.Context(), before["access_token"].(string), ""); err == nil {
 		t.Error("the access goes on")
 	}
 	if status, out := b.post(tokenPath, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {before["refresh_token"].(string)}, "client_id": {editor}}); status != 400 || out["error"] != "invalid_grant" {
@@ -196,7 +196,7 @@ func TestStolenRefreshTokenEndsEveryTokenOfTheApp(t *testing.T) {
 		t.Errorf("used twice: got status %d, %v, want invalid_grant", status, out)
 	}
 	for _, out := range []map[string]any{first, second} {
-		if _, err := b.apps.Verify(t.Context(), out["access_token"].(string), ""); err == nil {
+		if _, err := b.access.Verify(t.Context(), out["access_token"].(string), ""); err == nil {
 			t.Error("an access token still works")
 		}
 	}
@@ -220,7 +220,7 @@ func TestSecondSignInDoesNotWidenTheFirst(t *testing.T) {
 	}
 	first, second := signIn("fs.read"), signIn("shell.exec")
 	for token, want := range map[string]protocol.Scope{first: protocol.ScopeFilesRead, second: protocol.ScopeShell} {
-		p, err := b.apps.Verify(t.Context(), token, b.URL+"/mcp")
+		p, err := b.access.Verify(t.Context(), token, b.URL+"/mcp")
 		if err != nil || !p.Has(want) || p.Has(protocol.ScopeFilesRead) && p.Has(protocol.ScopeShell) {
 			t.Errorf("got %v, %v, want only %s", p.Scopes, err, want)
 		}

@@ -28,6 +28,7 @@ import (
 type bench struct {
 	*httptest.Server
 	t         *testing.T
+	access    *apps.Access
 	apps      *apps.Apps
 	questions *question.Queue
 	db        *store.Apps
@@ -43,10 +44,11 @@ func serve(t *testing.T) *bench {
 	t.Cleanup(func() { db.Close() })
 	b := &bench{t: t, db: db.Apps, docs: make(map[string]string)}
 	b.questions = question.New(db.Questions, nil, new(event.Bus))
-	b.apps, err = apps.Open(t.Context(), apps.Options{Store: db.Apps, Bus: new(event.Bus), Questions: b.questions, Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	b.access, err = apps.Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.apps = apps.New(apps.Options{Access: b.access, Questions: b.questions})
 	b.Server = httptest.NewServer(New(Options{
 		Apps: b.apps, Clients: db.Apps, Base: func(r *http.Request) string { return "http://" + r.Host }, Path: "/mcp",
 		Fetch: func(ctx context.Context, address string) (Document, error) {
@@ -192,7 +194,7 @@ func TestAppSignsIn(t *testing.T) {
 	if status != 200 || out["token_type"] != "Bearer" || out["expires_in"] != 3600.0 || out["scope"] != "fs.read" || out["refresh_token"] == "" {
 		t.Fatalf("got status %d, %v, want tokens for reading", status, out)
 	}
-	p, err := b.apps.Verify(t.Context(), out["access_token"].(string), b.URL+"/mcp")
+	p, err := b.access.Verify(t.Context(), out["access_token"].(string), b.URL+"/mcp")
 	if err != nil || !p.Has(protocol.ScopeFilesRead) || p.Has(protocol.ScopeShell) {
 		t.Errorf("got %+v, error %v, want reading alone", p, err)
 	}
@@ -203,7 +205,7 @@ func TestAppSignsIn(t *testing.T) {
 	if status, _ := b.post(revokePath, url.Values{"token": {again["refresh_token"].(string)}, "client_id": {editor}}); status != 200 {
 		t.Errorf("revoked: got status %d, want 200", status)
 	}
-	if _, err := b.apps.Verify(t.Context(), again["access_token"].(string), ""); err == nil {
+	if _, err := b.access.Verify(t.Context(), again["access_token"].(string), ""); err == nil {
 		t.Error("a revoked app still has access")
 	}
 }
@@ -299,7 +301,7 @@ func TestStolenCodesAreOfNoUse(t *testing.T) {
 	if status, out := b.post(tokenPath, form(code)); status != 400 || out["error"] != "invalid_grant" {
 		t.Errorf("used twice: got status %d, %v, want invalid_grant", status, out)
 	}
-	if _, err := b.apps.Verify(t.Context(), first["access_token"].(string), ""); err == nil {
+	if _, err := b.access.Verify(t.Context(), first["access_token"].(string), ""); err == nil {
 		t.Error("a code that was used twice does not end the access")
 	}
 	if status, out := b.post(tokenPath, url.Values{"grant_type": {"password"}}); status != 400 || out["error"] != "unsupported_grant_type" {

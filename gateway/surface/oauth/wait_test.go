@@ -25,12 +25,13 @@ func (noStore) Apply(context.Context, store.AppChange) error                   {
 
 func TestBrowserReturnsWhenNobodyAnswersForTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err := apps.Open(t.Context(), apps.Options{Store: noStore{}, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus))})
+		access, err := apps.Open(t.Context(), noStore{}, new(event.Bus), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p, _ := publish(time.Hour)
 		p.answer[editor] = `{"client_id":"` + editor + `","redirect_uris":["` + callback + `"]}`
+		a := apps.New(apps.Options{Access: access, Questions: question.New(questiontest.NewStore(), nil, new(event.Bus))})
 		h := New(Options{Apps: a, Base: func(*http.Request) string { return "http://gateway" }, Path: "/mcp", Fetch: p.fetch})
 		get := func(path string) (int, *url.URL) {
 			w := httptest.NewRecorder()

@@ -19,10 +19,17 @@ func (appRows) List(context.Context) ([]protocol.App, []store.AppToken, error) {
 
 func (appRows) Apply(context.Context, store.AppChange) error { return nil }
 
+// anyMachine knows every machine.
+type anyMachine struct{}
+
+func (anyMachine) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	return protocol.NodeInfo{ID: id}, true
+}
+
 func fakeApps(f *fakes) *apps.Apps {
-	a, err := apps.Open(context.Background(), apps.Options{Store: appRows{}, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus), Owner: func(context.Context, string) error { return protocol.ErrUnauthorized }})
+	access, err := apps.Open(context.Background(), appRows{}, f.bus, func(context.Context, string) error { return protocol.ErrUnauthorized })
 	if err != nil {
 		panic(err)
 	}
-	return a
+	return apps.New(apps.Options{Access: access, Questions: question.New(questiontest.NewStore(), nil, f.bus), Machines: anyMachine{}})
 }

@@ -53,7 +53,7 @@ func (r *request) connect(ctx context.Context) (any, error) {
 	}
 	r.conn.establish(h.params.Client, h.principal)
 	if h.params.Client.Mode == protocol.ModeClient {
-		r.conn.server.replaceClient(r.conn)
+		r.conn.server.conns.replaceClient(r.conn)
 		r.afterResponse(func() { r.conn.feed.pushChat(slices.Contains(h.params.Extensions, protocol.ExtDeltas)) })
 	}
 	return h.hello(), nil

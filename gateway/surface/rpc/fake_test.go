@@ -65,14 +65,14 @@ func newFakes() *fakes {
 	f := &fakes{bus: new(event.Bus), channels: new(channel.Hub)}
 	f.hub = nodes.New(f.bus, nil)
 	var err error
-	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, noGrants{}, approval.RulesOptions{Config: func() config.ToolApproval { return config.Default().ToolApproval }}); err != nil {
+	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, noGrants{}, approval.RulesOptions{Config: config.Default}); err != nil {
 		panic(err)
 	}
 	home, err := os.MkdirTemp(workspaces, "")
 	if err != nil {
 		panic(err)
 	}
-	f.files = workspace.NewFiles(home, workspace.FilesOptions{})
+	f.files = workspace.NewFiles(home, nil)
 	registry := tool.NewRegistry(f.hub, f.hub.Calls, nil)
 	registry.Register(native.Tools(native.Services{Cron: cron.Tool(nil)})...)
 	f.pipeline = tool.New(tool.Options{Registry: registry})
@@ -83,7 +83,7 @@ func newFakes() *fakes {
 func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Nodes: f.hub, Config: fakeConfig{}, Files: f.files, Rules: f.rules, Models: fakeModels{}, LocalModels: fakeLocalModels{}, Schedules: f.schedules,
-		Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
+		Connections: NewConnections(), Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
 		Sessions: Sessions{
 			Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
 			Canonical: func(key protocol.SessionKey) protocol.SessionKey {
@@ -94,7 +94,7 @@ func (f *fakes) services() Services {
 			},
 		},
 		Calls: Calls{
-			Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, f.hub.Calls, nil),
+			Tools: fakeTools{f}, Results: fakeTools{f}, Registry: tool.NewRegistry(f.hub, f.hub.Calls, nil), Transfers: transfer.NewCalls(f.transfers),
 			ExecEvent: func(_ context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
 				if e.SessionID == "early" {
 					return protocol.Ack{}, protocol.ErrUnavailable.With("the chat of this command is not ready for it yet; report it again")

@@ -101,9 +101,9 @@ func TestStalledClientIsClosed(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		b.srv.mu.Lock()
-		n := len(b.srv.conns)
-		b.srv.mu.Unlock()
+		b.srv.conns.mu.Lock()
+		n := len(b.srv.conns.conns)
+		b.srv.conns.mu.Unlock()
 		if n != 1 {
 			t.Errorf("got %d connections, want 1", n)
 		}
@@ -255,10 +255,10 @@ func TestTooLargeEventsAreRefusedNotSent(t *testing.T) {
 	c, stopClient := connect(t, b.public, client.Options{})
 	defer stopClient()
 	var conn *Conn
-	b.srv.mu.Lock()
-	for conn = range b.srv.conns {
+	b.srv.conns.mu.Lock()
+	for conn = range b.srv.conns.conns {
 	}
-	b.srv.mu.Unlock()
+	b.srv.conns.mu.Unlock()
 	if err := conn.socket.SendEvent(t.Context(), "x", strings.Repeat("x", protocol.MaxWriteFrame)); !errors.Is(err, protocol.ErrTooLarge) {
 		t.Errorf("SendEvent: got error %v, want %v", err, protocol.ErrTooLarge)
 	}

@@ -32,7 +32,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	recordMethods{s.Records, s.Sessions.Canonical}.register(all)
 	settingMethods{s.Config, s.Models, s.LocalModels, s.Nodes}.register(all)
 	registerWorkspaces(all, s.Files)
-	registerTransfers(all, s.Transfers)
+	registerTransfers(all, s.Transfers, s.Calls.Transfers)
 	registerChannels(all, s.Channels)
 	browseMethods{s.Nodes, s.Calls.Tools, w}.register(all)
 	feedMethods{s.Bus, s.Status, s.Sessions, s.Calls.Tools, s.Questions.Queue, s.Transfers, s.Nodes}.register(all)

@@ -46,25 +46,18 @@ type Server struct {
 	pairing  pairingLimit
 	accepted atomic.Uint64 // number of connections so far
 
-	ctx    context.Context // ends with Close
-	cancel context.CancelFunc
-
-	mu     sync.Mutex // guards the fields below
-	conns  map[*Conn]struct{}
-	closed bool
-	wg     crash.Group // connections and background calls
+	conns *Connections
 }
 
 // New returns a server.
 func New(s Services) *Server {
-	srv := &Server{services: s, conns: make(map[*Conn]struct{}), watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Records.Audit.Append}, pairing: pairingLimit{hosts: make(map[string]int)}}
-	srv.ctx, srv.cancel = context.WithCancel(context.Background())
+	srv := &Server{services: s, conns: s.Connections, watches: &watches{nodes: s.Nodes, open: make(map[string]watch)}, refusals: refusals{audit: s.Records.Audit.Append}, pairing: pairingLimit{hosts: make(map[string]int)}}
 	srv.upgrader = websocket.Upgrader{
 		ReadBufferSize: 16 << 10, WriteBufferSize: 16 << 10, WriteBufferPool: new(sync.Pool),
 		// ServeHTTP checks it, with a response that gives the reason
 		CheckOrigin: func(*http.Request) bool { return true },
 	}
-	srv.methods = newMethods(s, srv.watches, srv.background)
+	srv.methods = newMethods(s, srv.watches, s.Connections.background)
 	return srv
 }
 
@@ -111,11 +104,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 			return // Upgrade has sent the response
 		}
 		c := newConn(s, ws, trusted)
-		if !c.fromNetwork(r) || !s.begin(c) {
+		if !c.fromNetwork(r) || !s.conns.begin(c) {
 			ws.Close()
 			return
 		}
-		defer s.remove(c)
+		defer s.conns.remove(c)
 		c.run()
 	case r.URL.Path == "/ws":
 		http.Error(w, "this address speaks WebSocket", http.StatusUpgradeRequired)
@@ -132,74 +125,6 @@ func isForPrograms(path string) bool {
 		}
 	}
 	return false
-}
-
-func (s *Server) remove(c *Conn) {
-	s.mu.Lock()
-	delete(s.conns, c)
-	s.mu.Unlock()
-	s.wg.Done()
-}
-
-// begin counts a conversation that Close waits for, until wg.Done. c is its connection, or nil for
-// a pairing, which the server's context ends. It returns false when the server is closed.
-func (s *Server) begin(c *Conn) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	if c != nil {
-		s.conns[c] = struct{}{}
-	}
-	s.wg.Add(1)
-	return true
-}
-
-// background runs f on its own goroutine, until the server closes. It returns false when the server
-// is closed.
-func (s *Server) background(f func(context.Context)) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.wg.Go(func() { f(s.ctx) })
-	return true
-}
-
-// closeAll closes the connections for which which returns true. It does not wait for them.
-func (s *Server) closeAll(code int, reason string, which func(*Conn) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.conns {
-		if which(c) {
-			s.wg.Go(func() { c.socket.Close(code, reason) })
-		}
-	}
-}
-
-// replaceClient closes all but the newest connection with the same client ID and the same device,
-// as GSV does by the ID alone. A peer chooses its ID freely, so a paired device must not be able to
-// close the person's window.
-func (s *Server) replaceClient(now *Conn) {
-	isSame := func(c *Conn) bool {
-		return c.peer().isClient(now.peer().client.ID) && c.peer().principal.Device == now.peer().principal.Device
-	}
-	newest := now
-	s.mu.Lock()
-	for c := range s.conns {
-		if isSame(c) && c.sequence > newest.sequence { // now was abandoned by its sender before c connected
-			newest = c
-		}
-	}
-	s.mu.Unlock()
-	s.closeAll(protocol.CloseReplaced, "Replaced by newer client connection", func(c *Conn) bool { return isSame(c) && c.sequence < newest.sequence })
-}
-
-// CloseDevice closes every connection of a device. It does not wait for them.
-func (s *Server) CloseDevice(id protocol.DeviceID, code int, reason string) {
-	s.closeAll(code, reason, func(c *Conn) bool { return c.socket.isConnected() && c.peer().principal.Device == id })
 }
 
 // Serve accepts connections from l until ctx ends; Close closes the open ones. When owner is set,
@@ -244,11 +169,6 @@ func httpServer(h http.Handler) *http.Server {
 // Close closes every connection, cancels every requested call, and waits for them. A peer that does
 // not read delays it by a few seconds.
 func (s *Server) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.closeAll(websocket.CloseGoingAway, "the gateway stops", func(*Conn) bool { return true })
-	s.cancel()
-	s.wg.Wait()
+	s.conns.close()
 	s.refusals.close()
 }

@@ -161,6 +161,8 @@ type Calls struct {
 	Tools    Tools
 	Results  Results
 	Registry Registry
+	// Transfers start and undo transfers.
+	Transfers *transfer.Calls
 	// ExecEvent takes the report of a node about a command in the background.
 	ExecEvent func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error)
 }
@@ -207,6 +209,8 @@ type Services struct {
 	Status  func(ctx context.Context) protocol.Status
 	Verify  func(ctx context.Context, token string) error // checks a token
 	Web     Web
+	// Connections are the open connections, for this server alone. It closes them.
+	Connections *Connections
 
 	Sessions    Sessions
 	Calls       Calls

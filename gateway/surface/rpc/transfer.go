@@ -12,14 +12,14 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-func registerTransfers(all methods, e *transfer.Engine) {
+func registerTransfers(all methods, e *transfer.Engine, calls *transfer.Calls) {
 	relays := e.Relays()
 	handleReport(all, protocol.TransferMeta, relays.Meta)
 	handleReport(all, protocol.TransferAccept, relays.Accept)
 	handleReport(all, protocol.TransferComplete, relays.Complete)
 	handleReport(all, protocol.TransferFinish, relays.Done)
 	handle(all, protocol.TransferStart, func(ctx context.Context, r *request, p protocol.TransferStartParams) (protocol.Transfer, error) {
-		return e.StartBy(ctx, r.conn.transferClient(), p)
+		return calls.StartBy(ctx, r.conn.transferClient(), p)
 	})
 	handle(all, protocol.TransferList, plain(e.List))
 	handle(all, protocol.TransferGet, plain(e.Get))
@@ -27,7 +27,7 @@ func registerTransfers(all methods, e *transfer.Engine) {
 	handle(all, protocol.TransferResume, byClient(e.Resume))
 	handle(all, protocol.TransferCancel, plain(e.Cancel))
 	handle(all, protocol.TransferRetry, byClient(e.Retry))
-	handle(all, protocol.TransferUndo, byClient(e.UndoBy))
+	handle(all, protocol.TransferUndo, byClient(calls.UndoBy))
 	handle(all, protocol.TransferForget, plain(e.Forget))
 }
 

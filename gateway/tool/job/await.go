@@ -24,7 +24,7 @@ func (s *Jobs) await(ctx context.Context, j *Job, emit func(context.Context, Par
 	}()
 	remind := time.NewTicker(remindTime)
 	defer remind.Stop()
-	patience := time.NewTimer(time.Duration(s.config().WaitMs) * time.Millisecond)
+	patience := time.NewTimer(time.Duration(s.config().API.WaitMs) * time.Millisecond)
 	defer patience.Stop()
 	for {
 		select {

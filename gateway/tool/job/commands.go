@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
@@ -48,8 +49,7 @@ type Options struct {
 	Cleanup Cleanup
 	// HasAccess reports whether an app can make calls; nil: every one can.
 	HasAccess func(id protocol.AppID) bool
-	// Changed, if set, is called when a command of a program begins or ends; it must not block.
-	Changed func()
+	Bus       *event.Bus // nil: nobody watches
 }
 
 // NewCommands returns Commands. The caller closes them.
@@ -102,9 +102,10 @@ func (s *Commands) Ended(node protocol.NodeID, id string) {
 	}
 }
 
+// changed publishes that a command of a program has begun or ended.
 func (s *Commands) changed() {
-	if s.o.Changed != nil {
-		s.o.Changed()
+	if s.o.Bus != nil {
+		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeApps})
 	}
 }
 
@@ -194,6 +195,19 @@ func (s *Commands) kill(ctx context.Context, id string, x Opened) error {
 		return nil // it has ended
 	}
 	return err
+}
+
+// Run calls MachineConnected for each machine that connects, until ctx ends.
+func (s *Commands) Run(ctx context.Context) {
+	online := make(map[protocol.NodeID]bool)
+	sub := s.o.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNode })
+	defer sub.Close()
+	for c := range sub.All(ctx) {
+		if c.Node.Online && !online[c.Node.ID] {
+			s.MachineConnected(c.Node.ID)
+		}
+		online[c.Node.ID] = c.Node.Online
+	}
 }
 
 // MachineConnected ends the commands on a machine that their callers lost while it was offline, and

@@ -24,7 +24,7 @@ const (
 // Jobs are the calls in progress and the outcomes that somebody may still fetch. A call that waits
 // for the person goes on without its caller. It is safe for concurrent use.
 type Jobs struct {
-	config func() config.API
+	config func() config.Config
 	limits limits
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -36,7 +36,7 @@ type Jobs struct {
 }
 
 // New returns Jobs. Close ends them.
-func New(c func() config.API) *Jobs {
+func New(c func() config.Config) *Jobs {
 	s := &Jobs{config: c, running: make(map[string]*Job), count: make(map[string]int)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -117,7 +117,7 @@ func (s *Jobs) join(r Request, run func(context.Context, *Job) (Result, error)) 
 	if s.ctx.Err() != nil || len(s.running) >= maxJobs || s.count[id.owner] >= MaxOfCaller {
 		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "too many calls are in progress, or have outcomes that are kept").With(map[string]int{"retry_after_ms": 1000})
 	}
-	release, err := s.limits.take(s.config(), r)
+	release, err := s.limits.take(s.config().API, r)
 	if err != nil {
 		return nil, err
 	}

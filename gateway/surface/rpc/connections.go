@@ -1,0 +1,108 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/protocol"
+)
+
+// Connections are the open connections of a server, and the work that it does beside them. It is safe
+// for concurrent use.
+type Connections struct {
+	ctx    context.Context // ends with close
+	cancel context.CancelFunc
+
+	mu     sync.Mutex // guards the fields below
+	conns  map[*Conn]struct{}
+	closed bool
+	wg     crash.Group // connections and background calls
+}
+
+// NewConnections returns no connections yet. They are for one server.
+func NewConnections() *Connections {
+	s := &Connections{conns: make(map[*Conn]struct{})}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// remove removes a connection that has closed.
+func (s *Connections) remove(c *Conn) {
+	s.mu.Lock()
+	delete(s.conns, c)
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+// begin counts a conversation that Close waits for, until wg.Done. c is its connection, or nil for
+// a pairing, which their context ends. It returns false when they are closed.
+func (s *Connections) begin(c *Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	if c != nil {
+		s.conns[c] = struct{}{}
+	}
+	s.wg.Add(1)
+	return true
+}
+
+// background runs f on its own goroutine, until Close. It returns false after it.
+func (s *Connections) background(f func(context.Context)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.wg.Go(func() { f(s.ctx) })
+	return true
+}
+
+// closeAll closes the connections for which which returns true. It does not wait for them.
+func (s *Connections) closeAll(code int, reason string, which func(*Conn) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		if which(c) {
+			s.wg.Go(func() { c.socket.Close(code, reason) })
+		}
+	}
+}
+
+// replaceClient closes all but the newest connection with the same client ID and the same device,
+// as GSV does by the ID alone. A peer chooses its ID freely, so a paired device must not be able to
+// close the person's window.
+func (s *Connections) replaceClient(now *Conn) {
+	isSame := func(c *Conn) bool {
+		return c.peer().isClient(now.peer().client.ID) && c.peer().principal.Device == now.peer().principal.Device
+	}
+	newest := now
+	s.mu.Lock()
+	for c := range s.conns {
+		if isSame(c) && c.sequence > newest.sequence { // now was abandoned by its sender before c connected
+			newest = c
+		}
+	}
+	s.mu.Unlock()
+	s.closeAll(protocol.CloseReplaced, "Replaced by newer client connection", func(c *Conn) bool { return isSame(c) && c.sequence < newest.sequence })
+}
+
+// CloseDevice closes every connection of a device. It does not wait for them.
+func (s *Connections) CloseDevice(id protocol.DeviceID, code int, reason string) {
+	s.closeAll(code, reason, func(c *Conn) bool { return c.socket.isConnected() && c.peer().principal.Device == id })
+}
+
+// close closes every connection, ends the context of all work, and waits for it.
+func (s *Connections) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.closeAll(websocket.CloseGoingAway, "the gateway stops", func(*Conn) bool { return true })
+	s.cancel()
+	s.wg.Wait()
+}
