@@ -8,7 +8,6 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -37,15 +36,7 @@ func (p *programs) request(method, path, body string, headers ...string) (status
 		}
 	}
 	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return resp.StatusCode, string(raw), resp.Header
+	return readResponse(p.t, resp, err)
 }
 
 func TestWebPagesReachNoSurface(t *testing.T) {

@@ -24,27 +24,35 @@ import (
 	"fairlead/node"
 )
 
-func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
-	h := openHouse(t)
-	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}})
-	link, _ := pake.ParseLink(invite.Link)
-	m := newMachine(t, "phone")
+// joinByLink pairs a machine as a client over an invitation's link, which the person confirms, and
+// connects it.
+func (h *house) joinByLink(m *pairedMachine, text string) (*client.Client, protocol.Device) {
+	h.t.Helper()
+	link, _ := pake.ParseLink(text)
 	joining := m.device(protocol.RoleClient)
 	joining.Link = &link
-	out := pair(t, link.Addresses, joining)
+	out := pair(h.t, link.Addresses, joining)
 	h.allow(h.request(protocol.AskPair))
 	got := <-out
 	if got.err != nil {
-		t.Fatal(got.err)
+		h.t.Fatal(got.err)
 	}
 	peer, err := m.peers.Put(got.done)
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	c, err := m.connect(t, peer.ID())
+	c, err := m.connect(h.t, peer.ID())
 	if err != nil {
-		t.Fatal(err)
+		h.t.Fatal(err)
 	}
+	return c, got.done.Device
+}
+
+func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
+	h := openHouse(t)
+	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}})
+	m := newMachine(t, "phone")
+	c, _ := h.joinByLink(m, invite.Link)
 	if _, err := client.Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
 		t.Errorf("status.get: %v", err)
 	}
@@ -72,25 +80,9 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	h := openHouse(t)
 	m := newMachine(t, "tablet")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
-	link, _ := pake.ParseLink(invite.Link)
-	joining := m.device(protocol.RoleClient)
-	joining.Link = &link
-	out := pair(t, link.Addresses, joining)
-	h.allow(h.request(protocol.AskPair))
-	got := <-out
-	if got.err != nil {
-		t.Fatal(got.err)
-	}
-	peer, err := m.peers.Put(got.done)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := m.connect(t, peer.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, _ := h.joinByLink(m, invite.Link)
 	all := []protocol.Scope{protocol.ScopeRead, protocol.ScopeInvoke}
-	other := pair(t, link.Addresses, newMachine(t, "accomplice").device(protocol.RoleClient))
+	other := pair(t, invite.Addresses, newMachine(t, "accomplice").device(protocol.RoleClient))
 	r := h.request(protocol.AskPair)
 	for what, err := range map[string]error{
 		"an invitation with every right": second(client.Call(t.Context(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})),
@@ -115,31 +107,15 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 // extend its own, or pair another one that extends it.
 func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	h := openHouse(t)
-	bring := func(name string, days int) (*pairedMachine, *client.Client, protocol.Device) {
+	pairFor := func(name string, days int) (*pairedMachine, *client.Client, protocol.Device) {
 		t.Helper()
 		invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: days})
-		link, _ := pake.ParseLink(invite.Link)
 		m := newMachine(t, name)
-		joining := m.device(protocol.RoleClient)
-		joining.Link = &link
-		out := pair(t, link.Addresses, joining)
-		h.allow(h.request(protocol.AskPair))
-		got := <-out
-		if got.err != nil {
-			t.Fatal(got.err)
-		}
-		peer, err := m.peers.Put(got.done)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := m.connect(t, peer.ID())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m, c, got.done.Device
+		c, d := h.joinByLink(m, invite.Link)
+		return m, c, d
 	}
-	_, guest, is := bring("guest", 7)
-	_, _, other := bring("tablet", 3)
+	_, guest, is := pairFor("guest", 7)
+	_, _, other := pairFor("tablet", 3)
 	asks := pair(t, h.list().Network.Addresses, newMachine(t, "accomplice").device(protocol.RoleClient))
 	r := h.request(protocol.AskPair)
 	never, later, sooner := int64(0), is.ExpiresAt+1, is.ExpiresAt-1000

@@ -221,15 +221,7 @@ func (p *programs) send(token, body string, headers map[string]string) (status i
 		}
 	}
 	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return resp.StatusCode, string(raw), resp.Header
+	return readResponse(p.t, resp, err)
 }
 
 const openSession = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
@@ -381,4 +373,18 @@ func TestModelLearnsTheWorkspace(t *testing.T) {
 			t.Errorf("a token without %s learns the machines: %q", protocol.ScopeNetworkRead, got)
 		}
 	}
+}
+
+// readResponse returns the parts of a response that had the error err.
+func readResponse(t *testing.T, resp *http.Response, err error) (status int, body string, header http.Header) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(raw), resp.Header
 }

@@ -25,6 +25,16 @@ func (f folders) find(path string) (dir, rel string, err error) {
 	return "", "", errors.New("it is outside the workspace")
 }
 
+// open opens the folder that contains a path, and returns the path in it.
+func (f folders) open(path string) (root *os.Root, rel string, err error) {
+	dir, rel, err := f.find(path)
+	if err != nil {
+		return nil, "", err
+	}
+	root, err = os.OpenRoot(dir)
+	return root, rel, workspace.Cause(err)
+}
+
 // chmod changes the mode of a folder.
 func (f folders) chmod(path string, mode fs.FileMode) error {
 	dir, rel, err := f.find(path)
@@ -34,9 +44,9 @@ func (f folders) chmod(path string, mode fs.FileMode) error {
 	if rel == "." { // which may be closed itself
 		return os.Chmod(dir, mode)
 	}
-	root, err := os.OpenRoot(dir)
+	root, rel, err := f.open(path)
 	if err != nil {
-		return workspace.Cause(err)
+		return err
 	}
 	defer root.Close()
 	return workspace.Cause(root.Chmod(rel, mode))
@@ -44,13 +54,9 @@ func (f folders) chmod(path string, mode fs.FileMode) error {
 
 // remove removes a file, or a folder with everything in it.
 func (f folders) remove(path string) error {
-	dir, rel, err := f.find(path)
+	root, rel, err := f.open(path)
 	if err != nil {
 		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return workspace.Cause(err)
 	}
 	defer root.Close()
 	return workspace.Cause(root.RemoveAll(rel))
@@ -58,13 +64,9 @@ func (f folders) remove(path string) error {
 
 // restore writes a file as it was, with its folder. contents is where its content is saved.
 func (f folders) restore(path string, st state, contents string) error {
-	dir, rel, err := f.find(path)
+	root, rel, err := f.open(path)
 	if err != nil {
 		return err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return workspace.Cause(err)
 	}
 	defer root.Close()
 	if err := root.MkdirAll(filepath.Dir(rel), cmp.Or(st.Parent, 0o700)); err != nil {

@@ -69,27 +69,13 @@ func TestSignedThoughtsGoBackUnchangedToTheirModelOnly(t *testing.T) {
 		"model":"claude-opus-4-6","system":[{"text":"Be brief.","cache_control":{"type":"ephemeral"},"type":"text"}],"thinking":{"display":"summarized","type":"adaptive"},
 		"tools":[{"input_schema":{"properties":{"command":{"type":"string"}},"required":["command"],"$defs":{"x":{}},"type":"object"},"name":"laptop__Bash"},
 			{"input_schema":{"properties":{},"type":"object"},"name":"laptop__Glob","cache_control":{"type":"ephemeral"}}],"stream":true}`
-	same(t, w.Asked()[1].Body, golden)
+	llmtest.SameJSON(t, w.Asked()[1].Body, golden)
 
 	other := options(w)
 	other.Model = "claude-opus-4-8"
 	llmtest.Collect(t.Context(), New(other), req)
 	if sent := w.Asked()[2].Body; strings.Contains(sent, "EqQB") || strings.Contains(sent, "hidden==") {
 		t.Error("another model was sent the thoughts:", sent)
-	}
-}
-
-// same compares JSON.
-func same(t *testing.T, got, want string) {
-	t.Helper()
-	var a, b any
-	if err := errors.Join(json.Unmarshal([]byte(got), &a), json.Unmarshal([]byte(want), &b)); err != nil {
-		t.Fatal(err)
-	}
-	x, _ := json.MarshalIndent(a, "", " ")
-	y, _ := json.MarshalIndent(b, "", " ")
-	if string(x) != string(y) {
-		t.Errorf("got %s\nwant %s", x, y)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 	if second.Err != nil || second.Text != "Done." || second.Stop != llm.StopEnd {
 		t.Fatalf(`got %+v; want second.Err == nil && second.Text == "Done." && second.Stop == llm.StopEnd`, second)
 	}
-	same(t, w.Asked()[1].Body, `{"contents":[
+	llmtest.SameJSON(t, w.Asked()[1].Body, `{"contents":[
 		{"parts":[{"text":"hello"}],"role":"user"},
 		{"parts":[{"text":"I will look."},{"functionCall":{"args":{"command":"ls -la"},"name":"laptop__Bash"},"thoughtSignature":"c2lnbmVk"},{"functionCall":{"id":"own1","name":"_2nd__Glob"}}],"role":"model"},
 		{"parts":[{"functionResponse":{"name":"laptop__Bash","response":{"output":"ok"}}},{"functionResponse":{"id":"own1","name":"_2nd__Glob","response":{"error":"no"}}},{"inlineData":{"data":"aGk=","mimeType":"image/png"}}],"role":"user"}],
@@ -129,19 +129,6 @@ func TestSignaturesGoBackWithTheirParts(t *testing.T) {
 	llmtest.Collect(t.Context(), m, req)
 	if sent := w.Asked()[3].Body; strings.Count(sent, "skip/thought/signature/validator") != 1 || strings.Contains(sent, "EqQB") {
 		t.Errorf(`got %v; want strings.Count(sent, "skip/thought/signature/validator") == 1 && !strings.Contains(sent, "EqQB")`, sent)
-	}
-}
-
-func same(t *testing.T, got, want string) {
-	t.Helper()
-	var a, b any
-	if err := errors.Join(json.Unmarshal([]byte(got), &a), json.Unmarshal([]byte(want), &b)); err != nil {
-		t.Fatal(err)
-	}
-	x, _ := json.MarshalIndent(a, "", " ")
-	y, _ := json.MarshalIndent(b, "", " ")
-	if string(x) != string(y) {
-		t.Errorf("got %s\nwant %s", x, y)
 	}
 }
 
