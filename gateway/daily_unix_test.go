@@ -58,14 +58,7 @@ func runDaily(home string) {
 	if err != nil {
 		fail(err)
 	}
-	go n.Run(ctx)
-	over := make(chan error, 1)
-	go func() { over <- g.Run(ctx) }()
-	if err := hasMachine(ctx, g); err != nil {
-		fail(err)
-	}
-	fmt.Println("ready", g.URL())
-	fail(<-over)
+	fail(serveChild(ctx, g, n))
 }
 
 // dailyRow is a line of testdata/daily.txt.

@@ -84,15 +84,20 @@ func runChild(home string) {
 	if err != nil {
 		fail(err)
 	}
+	fail(serveChild(ctx, g, n))
+}
+
+// serveChild runs a gateway and its node, and prints the address once they are connected: a command
+// that a chat should run before that never runs. It returns why they ended.
+func serveChild(ctx context.Context, g *gateway.Gateway, n *node.Node) error {
 	go n.Run(ctx)
 	over := make(chan error, 1)
 	go func() { over <- g.Run(ctx) }()
-	// a command that a chat should run before its node is connected never runs
 	if err := hasMachine(ctx, g); err != nil {
-		fail(err)
+		return err
 	}
 	fmt.Println("ready", g.URL())
-	fail(<-over)
+	return <-over
 }
 
 // hasMachine waits until the gateway's machine is connected.

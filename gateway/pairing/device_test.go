@@ -51,22 +51,7 @@ func TestRepeatedPairingIsANewRequest(t *testing.T) {
 func TestAPairingForSomeDaysEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &kept{})
-		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: 30})
-		if err != nil {
-			t.Fatal(err)
-		}
-		code, _ := pake.ParseCode(invite.Code)
-		id := identity.NewKey()
-		applicant := phone(id)
-		applicant.Code = &code
-		out, hangUp := come(t, m, applicant)
-		defer hangUp()
-		synctest.Wait()
-		waiting := pendingRequests(t, m)
-		if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
-			t.Fatal(err)
-		}
-		got := <-out
+		id, got := pairPhone(t, m, 30)
 		try := func() error {
 			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(identity.ForConnect, nil)}}, protocol.RoleClient, nil)
 			return err
@@ -199,22 +184,7 @@ func TestADeviceLeavesWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &kept{}
 		m := open(t, k)
-		invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient})
-		if err != nil {
-			t.Fatal(err)
-		}
-		code, _ := pake.ParseCode(invite.Code)
-		id := identity.NewKey()
-		applicant := phone(id)
-		applicant.Code = &code
-		out, hangUp := come(t, m, applicant)
-		defer hangUp()
-		synctest.Wait()
-		waiting := pendingRequests(t, m)
-		if err := answer(m, waiting[0], protocol.DecisionAllow); err != nil {
-			t.Fatal(err)
-		}
-		<-out
+		id, _ := pairPhone(t, m, 0)
 		leave := func(id identity.Key) error {
 			out, hangUp := come(t, m, pake.Device{Key: id, End: true})
 			defer hangUp()

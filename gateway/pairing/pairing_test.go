@@ -154,6 +154,26 @@ func come(t *testing.T, m *Manager, applicant pake.Device) (out chan outcome, ha
 	return out, cancel
 }
 
+// pairPhone pairs a new phone with the code of an invitation, for a number of days; 0: for good.
+func pairPhone(t *testing.T, m *Manager, days int) (identity.Key, outcome) {
+	t.Helper()
+	invite, err := m.Invite(t.Context(), "owner", protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: days})
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _ := pake.ParseCode(invite.Code)
+	id := identity.NewKey()
+	applicant := phone(id)
+	applicant.Code = &code
+	out, hangUp := come(t, m, applicant)
+	defer hangUp()
+	synctest.Wait()
+	if err := answer(m, pendingRequests(t, m)[0], protocol.DecisionAllow); err != nil {
+		t.Fatal(err)
+	}
+	return id, <-out
+}
+
 func phone(id identity.Key) pake.Device {
 	return pake.Device{Key: id, Applicant: pake.Applicant{Role: protocol.RoleClient, Name: "phone\n\u202epc"}}
 }
