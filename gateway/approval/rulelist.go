@@ -19,13 +19,11 @@ import (
 func (r *Rules) List() protocol.RulesResult {
 	cfg := r.config().ToolApproval
 	out := protocol.RulesResult{Rules: []protocol.Rule{}, Default: cfg.DefaultDecision}
-	r.mu.Lock()
-	for _, rule := range r.list {
+	for _, rule := range r.active.all() {
 		if rule.DeletedAt == 0 {
 			out.Rules = append(out.Rules, rule)
 		}
 	}
-	r.mu.Unlock()
 	for i, rule := range out.Rules { // the name of a rule's machine may have changed
 		var p policy.Rule
 		if bytes.Contains(rule.Policy, []byte(`"node":`)) && json.Unmarshal(rule.Policy, &p) == nil {
@@ -53,7 +51,7 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 	if in.ID == "" {
 		rule.ID = protocol.NewID()
 	} else {
-		old, ok := r.find(in.ID)
+		old, ok := r.active.find(in.ID)
 		if !ok || old.DeletedAt > 0 {
 			return rule, protocol.ErrNotFound.With("No rule has the id " + in.ID)
 		}
@@ -71,9 +69,7 @@ func (r *Rules) Put(ctx context.Context, by string, in protocol.RulePutParams) (
 
 // refuseDuplicate refuses a rule when another active one is identical.
 func (r *Rules) refuseDuplicate(rule protocol.Rule) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, old := range r.list {
+	for _, old := range r.active.all() {
 		if old.ID != rule.ID && old.DeletedAt == 0 && old.Problem == "" && bytes.Equal(old.Policy, rule.Policy) {
 			return protocol.ErrConflict.With(fmt.Sprintf("This rule already exists: %s (%s)", old.Words, old.ID))
 		}
@@ -102,16 +98,6 @@ func (r *Rules) check(rule *protocol.Rule) error {
 	return err
 }
 
-func (r *Rules) find(id string) (protocol.Rule, bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == id })
-	if i < 0 {
-		return protocol.Rule{}, false
-	}
-	return r.list[i], true
-}
-
 // putRules returns a function that stores rules on their own.
 func putRules(ctx context.Context, s RuleStore) func(store.RuleChange) (bool, error) {
 	return func(c store.RuleChange) (bool, error) { return true, s.Put(ctx, c) }
@@ -127,9 +113,7 @@ func (r *Rules) save(put func(store.RuleChange) (bool, error), by, kind string, 
 	if stored, err := put(c); err != nil || !stored {
 		return err
 	}
-	r.mu.Lock()
-	list := slices.Clone(r.list)
-	r.mu.Unlock()
+	list := r.active.all()
 	for _, rule := range rules {
 		if i := slices.IndexFunc(list, func(old protocol.Rule) bool { return old.ID == rule.ID }); i >= 0 {
 			rule.Hits, rule.LastUsed = list[i].Hits, list[i].LastUsed
@@ -138,7 +122,7 @@ func (r *Rules) save(put func(store.RuleChange) (bool, error), by, kind string, 
 			list = slices.Insert(list, 0, rule)
 		}
 	}
-	return r.activate(list)
+	return r.active.activate(list)
 }
 
 // Delete deletes a rule, or revokes a chat's permission; Restore undoes it.
@@ -162,7 +146,7 @@ func (r *Rules) setDeleted(ctx context.Context, by, id string, at int64, kind, g
 	}
 	r.change.Lock()
 	defer r.change.Unlock()
-	rule, ok := r.find(id)
+	rule, ok := r.active.find(id)
 	if !ok || (rule.DeletedAt > 0) == (at > 0) {
 		return protocol.ErrNotFound.With("No rule with the id " + id + " can be changed here. Rules of toolApproval are changed in the configuration.")
 	}

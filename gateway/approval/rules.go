@@ -7,11 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -47,10 +43,7 @@ type Rules struct {
 	// held during a change of the rules, including the store
 	change sync.Mutex
 
-	mu   sync.Mutex // guards the fields below
-	list []protocol.Rule
-	set  *policy.Set // nil means that everything needs an approval
-	sum  string      // checksum of the active rules
+	active activeRules
 }
 
 // RulesOptions configure rules. Config is required.
@@ -71,7 +64,7 @@ func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptio
 	if err != nil {
 		return nil, err
 	}
-	if err := r.activate(list); err != nil {
+	if err := r.active.activate(list); err != nil {
 		return nil, err
 	}
 	for _, rule := range list {
@@ -88,66 +81,9 @@ func (r *Rules) publish() { r.bus.Publish(protocol.Change{Kind: protocol.ChangeR
 // Version identifies the state of the rules: it changes when the rules do.
 func (r *Rules) Version() string {
 	raw, _ := protocol.Marshal(r.config().ToolApproval) // cannot fail: it was decoded from JSON
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	sum := sha256.Sum256(append(raw, r.sum...))
+	_, rules := r.active.current()
+	sum := sha256.Sum256(append(raw, rules...))
 	return hex.EncodeToString(sum[:8])
-}
-
-// activate prepares a list of rules and activates it. It fills in the rules' problems.
-func (r *Rules) activate(list []protocol.Rule) error {
-	var file policy.File
-	doubt := "" // a rule that may ask or deny could not be loaded
-	for i := range list {
-		rule := &list[i]
-		rule.Problem = ""
-		if rule.DeletedAt > 0 {
-			continue
-		}
-		p, problem := prepare(*rule)
-		if problem != "" {
-			rule.Problem = problem
-			if p.Verdict != policy.Allow {
-				doubt = "A rule that may ask or deny is switched off: " + problem
-			}
-			continue
-		}
-		file.Rules = append(file.Rules, p)
-	}
-	file.Doubt = doubt
-	set, problems, err := policy.New(file)
-	if err != nil {
-		return fmt.Errorf("preparing rules: %w", err)
-	}
-	for _, p := range problems {
-		for i := range list {
-			if list[i].ID == p.Rule {
-				list[i].Problem = p.Reason
-			}
-		}
-	}
-	raw, err := protocol.Marshal(file.Rules)
-	if err != nil {
-		return fmt.Errorf("preparing rules: %w", err)
-	}
-	sum := sha256.Sum256(raw)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.list, r.set, r.sum = list, set, string(sum[:])
-	return nil
-}
-
-// prepare parses one rule on its own, so that a broken one does not switch off the others.
-func prepare(rule protocol.Rule) (policy.Rule, string) {
-	var p policy.Rule
-	if err := json.Unmarshal(rule.Policy, &p); err != nil {
-		return p, "it cannot be read: " + protocol.Problem(err)
-	}
-	p.ID, p.Source = rule.ID, policy.SourceUser
-	if _, _, err := policy.New(policy.File{Rules: []policy.Rule{p}}); err != nil {
-		return p, strings.TrimPrefix(err.Error(), rule.ID+": ")
-	}
-	return p, ""
 }
 
 // current returns the policy for a decision now.
@@ -157,9 +93,7 @@ func (r *Rules) current() policy.Policy {
 	for _, c := range cfg.Rules {
 		p.Settings.Rules = append(p.Settings.Rules, settingsRule(c))
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	p.Rules = r.set
+	p.Rules, _ = r.active.current()
 	return p
 }
 
@@ -185,7 +119,7 @@ func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 }
 
 func (r *Rules) countUse(ctx context.Context, id string) {
-	if _, ok := r.find(id); !ok {
+	if _, ok := r.active.find(id); !ok {
 		return
 	}
 	now := time.Now().UnixMilli()
@@ -193,11 +127,7 @@ func (r *Rules) countUse(ctx context.Context, id string) {
 		slog.Warn("Counting the use of a rule failed", "rule", id, "err", err)
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if i := slices.IndexFunc(r.list, func(rule protocol.Rule) bool { return rule.ID == id }); i >= 0 {
-		r.list[i].Hits, r.list[i].LastUsed = r.list[i].Hits+1, now
-	}
+	r.active.countUse(id, now)
 }
 
 // Evaluate is Decide without counting the use of a rule.

@@ -29,8 +29,7 @@ type job struct {
 	deferred []*request       // that wait until the work has ended
 	undo     *request         // whose undo is the work
 	stalls   int              // number of consecutive attempts that stalled without progress
-	// isAwaited means that the call that has started the transfer waits for its end, and reports it.
-	isAwaited bool
+	record   recorder
 
 	live  *live
 	mover *mover
@@ -62,7 +61,7 @@ func newJob(p *services, row store.Transfer, window Window) *job {
 	close(stopped)
 	v := &live{bus: p.bus, row: row, window: window}
 	j := &job{
-		services: p, id: row.ID, live: v, stopped: stopped,
+		services: p, id: row.ID, live: v, stopped: stopped, record: recorder{store: p.store, bus: p.bus},
 		requests: make(chan *request), wake: make(chan struct{}, 1), finished: make(chan result, 1), done: make(chan struct{}),
 	}
 	j.mover = &mover{services: p, live: v, startup: make(map[string]bool), begin: func(ctx context.Context) error {
@@ -192,7 +191,7 @@ func (j *job) change(m message) (transition, error) {
 	}
 	before := row.State
 	set(&row)
-	if err := j.storeRow(row, row.Over() && row.State != before); err != nil {
+	if err := j.record.put(context.WithoutCancel(j.services.queue.ctx), row, row.Over() && row.State != before); err != nil {
 		return t, err
 	}
 	j.live.update(set)
@@ -219,7 +218,7 @@ func (j *job) perform(do action, r *request) {
 		j.undo = r
 		j.startWork(workUndo, func(ctx context.Context, res *result) error { return j.mover.restore(ctx, r.ctx, res) })
 	case doDetach:
-		j.isAwaited = false
+		j.record.isAwaited = false
 	case doEnqueue:
 		j.stalls, j.mover.startup = 0, make(map[string]bool)
 		j.live.mu.Lock()

@@ -4,17 +4,26 @@ import (
 	"context"
 	"encoding/json"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/journal"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
 
-// storeRow stores a row. The end of the transfer is stored together with that of the call that has
-// started it, unless that call waits for the end and reports it.
-func (j *job) storeRow(row store.Transfer, isEnd bool) error {
+// recorder stores a transfer, and its end in the journal. Only the owner of the job uses it.
+type recorder struct {
+	store Store
+	bus   *event.Bus
+	// isAwaited means that the call that has started the transfer waits for its end, and reports it.
+	isAwaited bool
+}
+
+// put stores a row. The end of the transfer is stored together with that of the call that has started
+// it, unless that call waits for the end.
+func (r *recorder) put(ctx context.Context, row store.Transfer, isEnd bool) error {
 	var ends []store.CallEnd
 	var call *protocol.CallInfo // whose entry has changed
-	if isEnd && !j.isAwaited {
+	if isEnd && !r.isAwaited {
 		output, err := outputOf(row.Transfer)
 		if err != nil {
 			return err
@@ -25,14 +34,14 @@ func (j *job) storeRow(row store.Transfer, isEnd bool) error {
 			return lines
 		}}
 	}
-	if err := j.services.store.Put(context.WithoutCancel(j.services.queue.ctx), row, ends...); err != nil {
+	if err := r.store.Put(ctx, row, ends...); err != nil {
 		return err
 	}
 	if isEnd {
-		j.isAwaited = false // a retry has nobody who waits
+		r.isAwaited = false // a retry has nobody who waits
 	}
 	if call != nil {
-		j.services.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: call.SessionKey, Call: call})
+		r.bus.Publish(protocol.Change{Kind: protocol.ChangeCall, SessionKey: call.SessionKey, Call: call})
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (e *Engine) Start(ctx context.Context, in Request) (protocol.Transfer, erro
 		return protocol.Transfer{}, err
 	}
 	j := newJob(e.services, store.Transfer{Transfer: t, Agent: in.Agent, Policy: e.services.judge.version(), Allowed: cmp.Or(in.Allowed, in.Call)}, in.Here)
-	j.isAwaited = in.IsAwaited
+	j.record.isAwaited = in.IsAwaited
 	for _, end := range []struct {
 		id   protocol.NodeID
 		what string
