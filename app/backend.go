@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/computer"
 	"fairlead/app/memory"
 	"fairlead/app/state"
 	"fairlead/gateway"
@@ -44,7 +45,7 @@ type backend struct {
 	join        *client.Options // set instead of gw for a remote gateway
 	gwWG        crash.Group
 	stopGateway context.CancelFunc
-	node        localNode
+	node        computer.Local
 	stopTimeout time.Duration // time limit of stop
 }
 
@@ -150,7 +151,7 @@ func (b *backend) retry() {
 // gatewayOptions returns the options of the gateway in this process, which is ready when the node of
 // this computer is.
 func (b *backend) gatewayOptions(listen string) gateway.Options {
-	return gateway.Options{Home: b.home, Listen: listen, Logger: b.log, Node: ownNodeID()}
+	return gateway.Options{Home: b.home, Listen: listen, Logger: b.log, Node: computer.NodeID()}
 }
 
 // open starts the gateway and the node in this process. If another gateway already runs on this
@@ -187,7 +188,7 @@ func (b *backend) open() error {
 		b.state.Notify("error", "The agent's tools on this computer did not start: "+err.Error())
 	}
 	b.wg.Go(func() {
-		b.remote.nodes.start(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.dir(), b.workspace())) })
+		b.remote.nodes.Start(func() (node.Options, error) { return b.nodeOptions(cmp.Or(b.node.Dir(), b.workspace())) })
 	})
 	return nil
 }
@@ -208,8 +209,8 @@ func (b *backend) stop() bool {
 		if b.gw != nil {
 			b.gw.StopRuns(ctx)
 		}
-		b.node.stop()
-		b.remote.nodes.close()
+		b.node.Stop()
+		b.remote.nodes.Close()
 		b.cancel()
 		b.state.Close()
 		b.wg.Wait()

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/app/computer"
 	"fairlead/app/feed"
 	"fairlead/app/settings"
 	"fairlead/app/state"
@@ -34,7 +35,7 @@ type gateways struct {
 	home  string
 	log   *slog.Logger
 	peers *identity.Peers
-	nodes *remoteNodes
+	nodes *computer.Remote
 	// for the tray; open windows report the number of pending approvals
 	list *feed.Value[[]state.GatewayLine]
 	ctx  context.Context // windows are closed when it is cancelled
@@ -47,7 +48,7 @@ type gateways struct {
 
 func newGateways(end context.Context, home string, log *slog.Logger) *gateways {
 	g := &gateways{home: home, log: log, peers: identity.OpenPeers(home, keychain.Open(home)), list: feed.NewValue[[]state.GatewayLine](nil), ctx: end, windows: map[string]context.CancelFunc{}}
-	g.nodes = newRemoteNodes(home, log, g.peers, g.identity)
+	g.nodes = computer.NewRemote(home, log, g.peers, g.identity, func(pin identity.Pin) string { return windowDir(home, string(pin)) })
 	return g
 }
 
@@ -69,8 +70,8 @@ func (g *gateways) List() ([]settings.Gateway, error) {
 		if p.Role == protocol.RoleNode {
 			item.ID, item.IsMachine = nodePrefix+item.ID, true
 			item.OfflineReason = "Fairlead does not offer this computer's tools at the moment"
-			if w := g.nodes.node(p.Pin); w != nil {
-				item.OfflineReason = w.problem.Get()
+			if problem, ok := g.nodes.Problem(p.Pin); ok {
+				item.OfflineReason = problem
 			}
 		}
 		if p.Refusal != nil {
@@ -132,7 +133,7 @@ func gatewayLines(peers []identity.Peer) (lines []state.GatewayLine) {
 }
 
 // Changes implements settings.Gateways.
-func (g *gateways) Changes() *feed.Value[int] { return g.nodes.changed }
+func (g *gateways) Changes() *feed.Value[int] { return g.nodes.Changed }
 
 // Pair implements settings.Gateways.
 func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show func(words []string, seconds int)) (string, error) {
@@ -147,7 +148,7 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 		Applicant: pake.Applicant{Role: protocol.RoleClient, Name: host, Hostname: host, OS: runtime.GOOS, Platform: runtime.GOOS, Version: gateway.Version},
 	}
 	if taken.AsMachine {
-		if j.Applicant, err = g.nodes.applicant(taken.Name); err != nil {
+		if j.Applicant, err = g.nodes.Applicant(taken.Name); err != nil {
 			return "", err
 		}
 	}
@@ -159,8 +160,8 @@ func (g *gateways) Pair(ctx context.Context, taken settings.Invitation, show fun
 		return "", err
 	}
 	if taken.AsMachine {
-		g.nodes.stop(peer.Pin) // of an earlier pairing with the same gateway
-		g.nodes.restart()
+		g.nodes.Stop(peer.Pin) // of an earlier pairing with the same gateway
+		g.nodes.Restart()
 	}
 	_, err = g.List()
 	return peer.Name, err
@@ -201,7 +202,7 @@ func (g *gateways) Open(id string) error {
 			g.log.Warn("The window of a remote gateway exited", "err", err)
 		}
 		closeWindow()
-		g.nodes.changed.Update(func(n *int) { *n++ }) // it may have learned that the pairing has ended
+		g.nodes.Changed.Update(func(n *int) { *n++ }) // it may have learned that the pairing has ended
 		if first {
 			g.mu.Lock()
 			delete(g.windows, id)
@@ -222,7 +223,7 @@ func (g *gateways) Leave(ctx context.Context, id string) (notified bool, err err
 		return false, err
 	}
 	if peer.Role == protocol.RoleNode {
-		g.nodes.stop(peer.Pin)
+		g.nodes.Stop(peer.Pin)
 	}
 	key, err := g.identity()
 	if err != nil {

@@ -164,7 +164,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	await(t, here, "a machine", online)
 	g := here.remote
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := g.nodes.applicant("cellar"); err == nil {
+		if _, err := g.nodes.Applicant("cellar"); err == nil {
 			break
 		} else if time.Now().After(end) {
 			t.Fatal(err)

@@ -1,22 +1,17 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
-	"sync/atomic"
 
+	"fairlead/app/computer"
 	"fairlead/app/launch"
 	"fairlead/app/settings"
 	"fairlead/app/style"
 	"fairlead/gateway"
-	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
-	"fairlead/gateway/protocol"
 	"fairlead/node"
 )
 
@@ -27,7 +22,7 @@ func (l local) settings() *settings.Local {
 	return &settings.Local{Agent: l, Preferences: l, System: l, Token: l.Token, LogDir: gateway.LogDir(l.b.home)}
 }
 
-func (l local) Workspace() string             { return l.b.node.dir() }
+func (l local) Workspace() string             { return l.b.node.Dir() }
 func (l local) SetWorkspace(dir string) error { return l.b.setWorkspace(dir) }
 func (l local) Hidden() bool                  { return l.b.prefs.get().Hidden }
 func (l local) SetHidden(on bool)             { l.b.prefs.update(func(r *preferences) { r.Hidden = on }) }
@@ -86,37 +81,8 @@ func (l local) SetConfinement(c settings.Confinement) error {
 		b.prefs.update(func(r *preferences) { r.Confine = before })
 		return err
 	}
-	b.remote.nodes.restart()
+	b.remote.nodes.Restart()
 	return nil
-}
-
-// localNode is the node of this process. To change its workspace, it is replaced by a new node.
-type localNode struct {
-	workspace atomic.Value // string
-
-	mu     sync.Mutex // guards the fields below; held while one node stops and the next starts
-	cancel context.CancelFunc
-	done   chan struct{}
-}
-
-// stop stops the node and waits for it.
-func (l *localNode) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopLocked()
-}
-
-func (l *localNode) stopLocked() {
-	if l.cancel != nil {
-		l.cancel()
-		<-l.done
-		l.cancel = nil
-	}
-}
-
-func (l *localNode) dir() string {
-	dir, _ := l.workspace.Load().(string)
-	return dir
 }
 
 // startNode replaces the running node by one with another workspace, once that has stopped.
@@ -128,32 +94,8 @@ func (b *backend) startNode(dir string) error {
 	if err != nil {
 		return err
 	}
-	opts.ID, opts.Dial, opts.LogDir = ownNodeID(), b.gw.Dial, b.gw.LogDir()
-	n, err := node.New(opts)
-	if err != nil {
-		return err
-	}
-	l := &b.node
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopLocked()
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	l.cancel, l.done = cancel, done
-	l.workspace.Store(dir)
-	crash.Go(func() {
-		defer close(done)
-		if err := n.Run(ctx); err != nil && ctx.Err() == nil {
-			b.log.Error("The node stopped", "err", err)
-		}
-	})
-	return nil
-}
-
-// ownNodeID is the ID of this computer's node at its own gateway.
-func ownNodeID() protocol.NodeID {
-	host, _ := os.Hostname()
-	return protocol.CleanNodeID(host)
+	opts.ID, opts.Dial, opts.LogDir = computer.NodeID(), b.gw.Dial, b.gw.LogDir()
+	return b.node.Start(dir, opts, b.log)
 }
 
 // nodeOptions returns the options that all nodes of this computer share: workspace and confinement.
@@ -179,13 +121,12 @@ func (b *backend) setWorkspace(dir string) error {
 		return err
 	}
 	b.prefs.update(func(r *preferences) { r.Workspace = dir })
-	b.remote.nodes.restart()
+	b.remote.nodes.Restart()
 	return nil
 }
 
 // workspace returns the agent's folder: from the command line, else from the preferences, else the
-// current folder, or the person's home folder if the current folder is only a system default (see
-// isSystemDefault).
+// one that fits how the program was started.
 func (b *backend) workspace() string {
 	if b.flags.workspace != "" {
 		return b.flags.workspace
@@ -196,23 +137,5 @@ func (b *backend) workspace() string {
 		}
 		b.log.Warn("The workspace in the settings does not exist", "dir", dir)
 	}
-	user, _ := os.UserHomeDir()
-	dir, err := os.Getwd()
-	if err != nil || isSystemDefault(dir) {
-		return user
-	}
-	return dir
-}
-
-// isSystemDefault reports whether systems start programs in a folder: a root or a program folder.
-func isSystemDefault(dir string) bool {
-	if filepath.Dir(dir) == dir {
-		return true
-	}
-	for _, name := range []string{"SystemRoot", "ProgramFiles", "ProgramFiles(x86)"} {
-		if root := os.Getenv(name); root != "" && strings.HasPrefix(strings.ToLower(dir)+string(filepath.Separator), strings.ToLower(filepath.Clean(root))+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
+	return computer.Workspace()
 }

@@ -74,9 +74,9 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
-	g.nodes.retryInterval = 10 * time.Millisecond
-	g.nodes.start(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
-	defer func() { g.nodes.close() }()
+	g.nodes.RetryInterval = 10 * time.Millisecond
+	g.nodes.Start(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
+	defer func() { g.nodes.Close() }()
 	invite, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 		waiting, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
 		down := ""
-		for range g.nodes.changed.Changes(waiting) {
+		for range g.nodes.Changed.Changes(waiting) {
 			if list, err := g.List(); err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			} else if down = list[0].OfflineReason; down == want {
@@ -114,10 +114,10 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	there(true)
 	says("")
 
-	g.nodes.stop(pin)
+	g.nodes.Stop(pin)
 	there(false)
 	pid, leave := holder(t, home, pin)
-	g.nodes.restart()
+	g.nodes.Restart()
 	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
 	if v := other.state.View(); slices.ContainsFunc(v.Machines, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
 		t.Error("it is the machine as well")
@@ -131,14 +131,14 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	}
 
 	// A waiting worker ends at once, not at its next check.
-	g.nodes.stop(pin)
+	g.nodes.Stop(pin)
 	pid, _ = holder(t, home, pin)
-	g.nodes.retryInterval = time.Hour
-	g.nodes.restart()
+	g.nodes.RetryInterval = time.Hour
+	g.nodes.Restart()
 	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
 	ended := make(chan struct{})
 	go func() {
-		g.nodes.close()
+		g.nodes.Close()
 		close(ended)
 	}()
 	select {

@@ -1,7 +1,6 @@
-package app
+package computer
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,14 +30,12 @@ func TestAFolderOfProgramsIsNotTakenForTheWorkspace(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("USERPROFILE", home)
 	t.Chdir(filepath.Join(programs, "Fairlead"))
-	b := &backend{prefs: openPrefs(t.TempDir(), slog.Default())}
-	defer b.prefs.close()
-	if got := b.workspace(); got != home {
-		t.Errorf("it works in %s", got)
+	if got := Workspace(); got != home {
+		t.Errorf("started in a folder of programs: got %s, want %s", got, home)
 	}
 	mine := t.TempDir()
 	t.Chdir(mine)
-	if got := b.workspace(); got != mine {
-		t.Errorf("it works in %s, not where it was started", got)
+	if got := Workspace(); got != mine {
+		t.Errorf("started in another folder: got %s, want %s", got, mine)
 	}
 }

@@ -1,4 +1,4 @@
-package app
+package computer
 
 import (
 	"context"
@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"fairlead/app/feed"
-	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/discovery"
 	"fairlead/gateway/peer/identity"
@@ -20,19 +20,22 @@ import (
 	"fairlead/node"
 )
 
-// remoteNodes manages the remote gateways for which this computer is a machine: their agents use
-// its tools, with the same workspace and confinement as the local agent. Each gateway has a node of
-// its own with separate state.
-type remoteNodes struct {
-	home  string
-	log   *slog.Logger
-	peers *identity.Peers
-	key   func() (identity.Key, error) // blocks: the keychain may ask the person
+// Remote manages the remote gateways for which this computer is a machine: their agents use its
+// tools, with the same workspace and confinement as the local agent. Each gateway has a node of its
+// own with separate state. It is safe for concurrent use.
+type Remote struct {
+	// Changed counts changes of the connections' state.
+	Changed *feed.Value[int]
+	// RetryInterval is the interval of checks whether another program is still the gateway's machine.
+	RetryInterval time.Duration
+
+	home   string
+	log    *slog.Logger
+	peers  *identity.Peers
+	key    func() (identity.Key, error)
+	folder func(identity.Pin) string
 	// options of this computer's nodes; nil while it has none
 	options func() (node.Options, error)
-	changed *feed.Value[int] // counts changes of the connections' state
-	// interval of checks whether another program is still the gateway's machine
-	retryInterval time.Duration
 
 	lifecycle sync.Mutex // held while nodes stop and start; guards closed and options
 	closed    bool
@@ -48,12 +51,17 @@ type remoteNode struct {
 	problem *feed.Value[string] // reason why it is not connected; empty while connected
 }
 
-func newRemoteNodes(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error)) *remoteNodes {
-	return &remoteNodes{home: home, log: log, peers: peers, key: key, changed: feed.NewValue(0), retryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{}}
+// NewRemote returns the nodes for the gateways among peers; Start starts them. key returns this
+// computer's key, and blocks: the keychain may ask the person. folder is that of a gateway's node.
+func NewRemote(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error), folder func(identity.Pin) string) *Remote {
+	return &Remote{
+		home: home, log: log, peers: peers, key: key, folder: folder,
+		Changed: feed.NewValue(0), RetryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{},
+	}
 }
 
-// start starts a node for each gateway that has none yet. It blocks on the keychain.
-func (s *remoteNodes) start(options func() (node.Options, error)) {
+// Start starts a node for each gateway that has none yet. It blocks on the keychain.
+func (s *Remote) Start(options func() (node.Options, error)) {
 	s.lifecycle.Lock()
 	defer s.lifecycle.Unlock()
 	if s.closed {
@@ -63,7 +71,7 @@ func (s *remoteNodes) start(options func() (node.Options, error)) {
 	s.startLocked()
 }
 
-func (s *remoteNodes) startLocked() {
+func (s *Remote) startLocked() {
 	peers, err := s.peers.List()
 	if err != nil {
 		s.log.Error("Reading the list of gateways failed", "err", err)
@@ -79,13 +87,22 @@ func (s *remoteNodes) startLocked() {
 	}
 }
 
-func (s *remoteNodes) node(pin identity.Pin) *remoteNode {
+func (s *Remote) node(pin identity.Pin) *remoteNode {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.running[pin]
 }
 
-func (s *remoteNodes) startNode(p identity.Peer) error {
+// Problem says why the node of a gateway is not connected, or is empty; ok is false if it has none.
+func (s *Remote) Problem(pin identity.Pin) (problem string, ok bool) {
+	n := s.node(pin)
+	if n == nil {
+		return "", false
+	}
+	return n.problem.Get(), true
+}
+
+func (s *Remote) startNode(p identity.Peer) error {
 	opts, err := s.options()
 	if err != nil {
 		return err
@@ -94,9 +111,9 @@ func (s *remoteNodes) startNode(p identity.Peer) error {
 	if err != nil {
 		return err
 	}
-	dir := windowDir(s.home, string(p.Pin))
+	dir := s.folder(p.Pin)
 	w := &remoteNode{done: make(chan struct{}), problem: feed.NewValue("not connected yet")}
-	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, gateway.LogDir(dir)
+	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, filepath.Join(dir, "logs")
 	opts.Through = func(o client.Options) client.Options {
 		up, down := o.OnUp, o.OnDown
 		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.setProblem(w, ""); up(ctx, r) }
@@ -134,9 +151,9 @@ const lockRetryInterval = 5 * time.Second
 // waitForLock waits until no other program of this data folder, such as fairlead node, is connected
 // as the gateway's machine. While it waits, the worker's state names that program. ok is false if
 // ctx ended first.
-func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity.Peer) (release func(), ok bool) {
+func (s *Remote) waitForLock(ctx context.Context, w *remoteNode, p identity.Peer) (release func(), ok bool) {
 	logged := ""
-	tick := time.NewTicker(s.retryInterval)
+	tick := time.NewTicker(s.RetryInterval)
 	defer tick.Stop()
 	for {
 		release, err := node.Hold(s.home, p, "the Fairlead desktop app")
@@ -156,13 +173,13 @@ func (s *remoteNodes) waitForLock(ctx context.Context, w *remoteNode, p identity
 	}
 }
 
-func (s *remoteNodes) setProblem(w *remoteNode, problem string) {
+func (s *Remote) setProblem(w *remoteNode, problem string) {
 	w.problem.Update(func(p *string) { *p = problem })
-	s.changed.Update(func(n *int) { *n++ })
+	s.Changed.Update(func(n *int) { *n++ })
 }
 
-// restart restarts every node, after the workspace or the confinement changed.
-func (s *remoteNodes) restart() {
+// Restart restarts every node, after the workspace or the confinement changed.
+func (s *Remote) Restart() {
 	s.lifecycle.Lock()
 	defer s.lifecycle.Unlock()
 	if s.options == nil || s.closed {
@@ -172,15 +189,15 @@ func (s *remoteNodes) restart() {
 	s.startLocked()
 }
 
-// stop stops the node of a gateway and waits until its calls have ended.
-func (s *remoteNodes) stop(pin identity.Pin) {
+// Stop stops the node of a gateway and waits until its calls have ended.
+func (s *Remote) Stop(pin identity.Pin) {
 	s.lifecycle.Lock()
 	defer s.lifecycle.Unlock()
 	s.stopLocked(pin)
 }
 
-// close stops every node permanently.
-func (s *remoteNodes) close() {
+// Close stops every node permanently.
+func (s *Remote) Close() {
 	s.lifecycle.Lock()
 	defer s.lifecycle.Unlock()
 	s.closed = true
@@ -188,7 +205,7 @@ func (s *remoteNodes) close() {
 }
 
 // stopLocked stops the node of one gateway, or all nodes if the pin is empty.
-func (s *remoteNodes) stopLocked(pin identity.Pin) {
+func (s *Remote) stopLocked(pin identity.Pin) {
 	s.mu.Lock()
 	var ending []*remoteNode
 	for p, w := range s.running {
@@ -204,8 +221,8 @@ func (s *remoteNodes) stopLocked(pin identity.Pin) {
 	}
 }
 
-// applicant describes this computer for pairing as a machine; an empty name is the computer's own.
-func (s *remoteNodes) applicant(name string) (pake.Applicant, error) {
+// Applicant describes this computer for pairing as a machine; an empty name is the computer's own.
+func (s *Remote) Applicant(name string) (pake.Applicant, error) {
 	s.lifecycle.Lock()
 	options := s.options
 	s.lifecycle.Unlock()
