@@ -77,7 +77,7 @@ type subject struct {
 
 func (s subject) allowText() string { return cmp.Or(s.allow, "Allow") }
 
-func (s subject) canAllow() bool { return s.isReady == nil || s.isReady() }
+func (s subject) canAllow() bool { return !s.noAnswer && (s.isReady == nil || s.isReady()) }
 
 // answer returns the answer yes or no with what the person chose. ok is false if something must be
 // corrected first.

@@ -46,8 +46,9 @@ type Page struct {
 // card is a question on the page with its answers.
 type card struct {
 	*widgets.Question
-	hash string
-	box  fyne.CanvasObject
+	hash  string
+	later int64
+	box   fyne.CanvasObject
 }
 
 // maxListed is the maximum number of questions listed.
@@ -88,7 +89,7 @@ func (p *Page) Update(v feed.View) {
 			continue
 		}
 		c := was[g.ID]
-		if c == nil || c.hash != g.Hash {
+		if c == nil || c.hash != g.Hash || c.later != g.Question.Later {
 			c = p.newCard(g.Question, v)
 		}
 		p.cards[g.ID] = c
@@ -111,7 +112,7 @@ func (p *Page) nextRow(g Group) *row {
 }
 
 func (p *Page) newCard(q protocol.Question, v feed.View) *card {
-	c := &card{hash: q.Hash, Question: newCard(q, place{Env: p.env, view: v, now: p.clock()}, func(a protocol.QuestionAnswerParams) { p.Answer([]protocol.Question{q}, a) })}
+	c := &card{hash: q.Hash, later: q.Later, Question: newCard(q, place{Env: p.env, view: v, now: p.clock()}, func(a protocol.QuestionAnswerParams) { p.Answer([]protocol.Question{q}, a) })}
 	c.OnResize, c.box = p.list.Refresh, widgets.InCard(c.Question)
 	return c
 }
