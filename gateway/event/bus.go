@@ -67,10 +67,16 @@ type Subscription struct {
 	bus    *Bus
 	filter func(protocol.Change) bool
 	wake   chan struct{} // holds a token when the queue may not be empty
+	pace   time.Duration // see PaceText
 
-	mu    sync.Mutex // guards queue
-	queue []protocol.Change
+	mu     sync.Mutex // guards the fields below
+	queue  []protocol.Change
+	textAt time.Time // when Next returned the latest piece of a text
 }
+
+// PaceText makes Next return pieces of a streamed text at least an interval apart, and merges those
+// that a model sends in between. Any other change ends the wait. Call it before Next.
+func (s *Subscription) PaceText(interval time.Duration) { s.pace = interval }
 
 // Close ends the subscription.
 func (s *Subscription) Close() {
@@ -83,6 +89,8 @@ func (s *Subscription) enqueue(c protocol.Change) {
 	s.mu.Lock()
 	switch {
 	case len(s.queue) > 0 && merge(&s.queue[len(s.queue)-1], c):
+		s.mu.Unlock()
+		return // the subscriber was woken up for the change before
 	case len(s.queue) >= MaxQueue && c.MayDrop():
 	case len(s.queue) >= MaxQueue:
 		s.queue = append(s.queue[:0:0], protocol.Change{Kind: protocol.ChangeResync})
@@ -142,21 +150,38 @@ func merge(last *protocol.Change, next protocol.Change) bool {
 // Next waits for the next change. It returns ctx's error when ctx ends.
 func (s *Subscription) Next(ctx context.Context) (protocol.Change, error) {
 	for {
-		s.mu.Lock()
-		if len(s.queue) > 0 {
-			c := s.queue[0]
-			s.queue[0] = protocol.Change{}
-			s.queue = s.queue[1:]
-			s.mu.Unlock()
+		c, due, ok := s.take(time.Now())
+		if ok {
 			return c, nil
 		}
-		s.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return protocol.Change{}, ctx.Err()
 		case <-s.wake:
+		case <-due:
 		}
 	}
+}
+
+// take takes the first change from the queue. If that is a piece of a text that is to wait for the
+// next one, due receives when its time has come.
+func (s *Subscription) take(now time.Time) (c protocol.Change, due <-chan time.Time, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return c, nil, false
+	}
+	isText := s.queue[0].Kind == protocol.ChangeDelta
+	if wait := s.textAt.Add(s.pace).Sub(now); isText && len(s.queue) == 1 && wait > 0 {
+		return c, time.After(wait), false
+	}
+	if isText {
+		s.textAt = now
+	}
+	c = s.queue[0]
+	s.queue[0] = protocol.Change{}
+	s.queue = s.queue[1:]
+	return c, nil, true
 }
 
 // All yields changes until ctx ends.

@@ -103,6 +103,43 @@ func TestProgressIsMergedWhileNobodyTakesIt(t *testing.T) {
 	}
 }
 
+func TestPacedTextIsMergedAndDelaysNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b Bus
+		s := b.Subscribe()
+		defer s.Close()
+		s.PaceText(100 * time.Millisecond)
+		began := time.Now()
+		go func() {
+			for i := range 33 {
+				b.Publish(delta("r", i, "x"))
+				time.Sleep(time.Second / 33)
+			}
+			b.Publish(message(1))
+		}()
+		pieces, text := 0, ""
+		for {
+			c, err := s.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Kind == protocol.ChangeMessage {
+				break
+			}
+			if pieces++; pieces == 1 && time.Since(began) > 0 {
+				t.Errorf("the first piece came after %s, want at once", time.Since(began))
+			}
+			text += c.Delta.Text
+		}
+		if pieces < 8 || pieces > 12 || len(text) != 33 {
+			t.Errorf("a second of 33 words: got %d pieces with %d letters, want 8 to 12 with 33", pieces, len(text))
+		}
+		if late := time.Since(began) - 33*(time.Second/33); late > 0 {
+			t.Errorf("the message after the text was %s late", late)
+		}
+	})
+}
+
 func TestSlowSubscriberIsToldToStartOver(t *testing.T) {
 	var b Bus
 	slow, quick := b.Subscribe(), b.Subscribe()

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/gorilla/websocket"
 
@@ -139,10 +140,15 @@ func (m feedMethods) register(all methods) {
 	}))
 }
 
+// textInterval is the minimum time between two pieces of a streamed text in a feed: a model may send
+// more than 30 words a second, and each piece is encoded, sent and applied on its own.
+const textInterval = 100 * time.Millisecond
+
 // subscribe answers feed.subscribe with a snapshot; every later change follows. Changes that happen
 // while the snapshot is made are sent again after it, which does no harm.
 func (m feedMethods) subscribe(ctx context.Context, r *request, _ protocol.Empty) (protocol.FeedSnapshot, error) {
 	sub := m.bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind != protocol.ChangeChat })
+	sub.PaceText(textInterval)
 	snap, err := m.snapshot(ctx)
 	if err != nil {
 		sub.Close()
