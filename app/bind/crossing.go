@@ -14,12 +14,12 @@ import (
 // Times between crossings that show new states. After each one, the toolkit draws all of a window
 // again, which takes 10 to 20 ms of a core without a graphics processor.
 const (
-	// redrawInterval is enough for growing text: at 33 words a second, each redraw adds the five words
-	// that a reader takes in at a glance, and a person reads four to five words a second.
-	redrawInterval = 160 * time.Millisecond
+	// redrawInterval is enough for growing text: at 33 words a second, each redraw adds half a line, and
+	// a person reads four to five words a second.
+	redrawInterval = 180 * time.Millisecond
 	// startInterval is the first interval after a pause, and what each next one is longer, so that the
 	// first words of an answer appear sooner.
-	startInterval = 40 * time.Millisecond
+	startInterval = 45 * time.Millisecond
 	pause         = 500 * time.Millisecond
 	// gatherTime is how long a crossing waits for the other watchers of the same change.
 	gatherTime = 4 * time.Millisecond
