@@ -40,6 +40,17 @@ func (p *Pane) relayout() {
 	}
 }
 
+// cover hides what extends out of the content behind the header and the composer. Their backgrounds
+// are drawn only then, because large areas dominate the drawing time without a graphics processor.
+func (p *Pane) cover() {
+	if p.chat.readOnly {
+		return
+	}
+	above, below := p.transcript.Overflow()
+	widgets.SetVisible(p.headerBackground, above)
+	widgets.SetVisible(p.composerBackground, below || !p.transcript.Visible())
+}
+
 // contentLayout gives all space to the transcript, and centres an object that replaces it.
 type contentLayout struct{}
 

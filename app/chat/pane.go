@@ -70,6 +70,7 @@ func New(h Handlers, machines *style.Machines) *Pane {
 		p.composer.focus()
 	}
 	p.transcript.Width, p.transcript.Selection.ItemText = columnWidth, p.choices.visibleText
+	p.transcript.OnPlaced = p.cover
 	p.transcript.OnTop = func() {
 		if p.chat.state.More {
 			p.chat.handlers.Older()
@@ -165,6 +166,7 @@ func (p *Pane) show() {
 	trouble := s.Problem != "" && len(items) == 0
 	loading := s.Loading && len(items) == 0 && !trouble
 	widgets.SetVisible(p.transcript, len(items) > 0)
+	p.cover()
 	widgets.SetVisible(p.empty, p.chat.isSet && len(items) == 0 && !trouble && !loading)
 	widgets.SetVisible(p.problemBox, trouble)
 	widgets.SetVisible(p.loadingText, loading && p.chat.now.Sub(p.loadingSince) >= 300*time.Millisecond)

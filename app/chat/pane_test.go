@@ -273,3 +273,27 @@ func TestUnchangedChatAsksForNoFrame(t *testing.T) {
 		t.Error("redraws for another word: got none")
 	}
 }
+
+// TestCoversAreDrawnOnlyOverRows: large areas dominate the drawing time.
+func TestCoversAreDrawnOnlyOverRows(t *testing.T) {
+	d := newDesk(t, 800, 600)
+	check := func(when string, header, composer bool) {
+		t.Helper()
+		if got := d.headerBackground.Visible(); got != header {
+			t.Errorf("%s, the header's background is visible: got %t, want %t", when, got, header)
+		}
+		if got := d.composerBackground.Visible(); got != composer {
+			t.Errorf("%s, the composer's background is visible: got %t, want %t", when, got, composer)
+		}
+	}
+	s := State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "And this?")}}
+	d.Update(s)
+	check("with one message", false, false)
+	for i := range 30 {
+		s.Messages = append(s.Messages, assistant(fmt.Sprint("a", i), protocol.RunID(fmt.Sprint("r", i)), protocol.Text(strings.Repeat("That, too. ", 70))))
+	}
+	d.Update(s)
+	check("at the end of a long chat", true, false)
+	d.transcript.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 150)})
+	check("above the end", true, true)
+}

@@ -101,6 +101,15 @@ func (t *View) scrollBy(dy float32) {
 	}
 }
 
+// Overflow reports whether rows extend above and below the view, which does not clip them.
+func (t *View) Overflow() (above, below bool) {
+	if len(t.rows.order) == 0 {
+		return false, false
+	}
+	last := t.rows.order[len(t.rows.order)-1]
+	return t.rows.topOffset > 0, last.y+last.h > t.rows.height || t.highlight.rect.Visible()
+}
+
 // redraw places the rows and requests a frame.
 func (t *View) redraw() {
 	t.rows.changed = true
@@ -126,6 +135,7 @@ func (t *View) place() {
 	t.bar.Resize(fyne.NewSize(widgets.ScrollBarWidth, size.Height))
 	t.ring.Resize(size)
 	t.toEnd.show(t.rows, size)
+	widgets.Call(t.OnPlaced)
 	if t.rows.changed {
 		t.rows.changed = false
 		canvas.Refresh(t.bar) // requests a frame without redrawing anything (like Fyne's scroller)

@@ -43,6 +43,8 @@ type View struct {
 	OnTop func()
 	// Width is the maximum width of rows, which are centred; 0 means no limit.
 	Width float32
+	// OnPlaced is called when rows may have moved; see [View.Overflow].
+	OnPlaced func()
 	// OnType receives letters, OnPaste a paste, OnLeave Escape when nothing is selected.
 	OnType  func(rune)
 	OnPaste func()
