@@ -133,9 +133,8 @@ func BenchmarkRequest(b *testing.B) {
 	})
 }
 
-// BenchmarkDeltaTo50 measures one piece of streamed text to 50 windows over TCP, until the last one
-// has it.
-func BenchmarkDeltaTo50(b *testing.B) {
+// BenchmarkMessageTo50 measures one message to 50 windows over TCP, until the last one has it.
+func BenchmarkMessageTo50(b *testing.B) {
 	f := newFakes()
 	_, dial := tcp(b, f)
 	const windows = 50
@@ -148,7 +147,7 @@ func BenchmarkDeltaTo50(b *testing.B) {
 		defer stop()
 		feeds.Go(func() {
 			c.Feed(ctx, func(protocol.FeedSnapshot) { ready <- struct{}{} }, func(ch protocol.Change) {
-				if ch.Delta != nil {
+				if ch.Message != nil {
 					got.Done()
 				}
 			})
@@ -159,12 +158,12 @@ func BenchmarkDeltaTo50(b *testing.B) {
 	}
 	// The last answer may still be in progress before its pusher runs: one change that all have
 	// received settles it.
-	offset := 0
+	seq := int64(0)
 	send := func() {
-		text := fmt.Sprintf("word %d ", offset)
+		seq++
+		m := protocol.Message{Seq: seq, Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(fmt.Sprintf("word %d ", seq))}}
 		got.Add(windows)
-		f.bus.Publish(protocol.Change{Kind: protocol.ChangeDelta, SessionKey: protocol.MainSession, Delta: &protocol.Delta{RunID: "r", Step: 1, Offset: offset, Text: text}})
-		offset += len(text)
+		f.bus.Publish(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: protocol.MainSession, Message: &m})
 		got.Wait()
 	}
 	send()
