@@ -12,6 +12,7 @@ import (
 	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/sidebar"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/export"
@@ -23,7 +24,6 @@ import (
 var (
 	keyNextQuestion = &desktop.CustomShortcut{KeyName: fyne.KeyJ, Modifier: fyne.KeyModifierShortcutDefault}
 	keyNextUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyDown, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
-	keyDelete       = &desktop.CustomShortcut{KeyName: fyne.KeyBackspace, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}
 	keyLastUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
 )
 
@@ -42,13 +42,25 @@ func listKey(key fyne.KeyName) fyne.Shortcut {
 	return &desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}
 }
 
-// menu returns the actions on one chat of the list, or on several together.
-func (cw *chatWindows) menu(list []protocol.SessionEntry) []*fyne.MenuItem {
+// Menu returns the actions on one chat of the list, or on several together.
+func (cw *chatWindows) Menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 	if len(list) == 1 {
 		return cw.chatMenu(list[0], cw.ui.main.conversation)
 	}
 	items := append(cw.listActions(list, cw.ui.main.conversation.window), cw.tagItem(list, cw.ui.main.conversation.window), fyne.NewMenuItemSeparator())
-	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", keyDelete, func() { cw.delete(list) }))
+	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", sidebar.KeyDelete, func() { cw.delete(list) }))
+}
+
+// ListMenu returns the actions on all chats.
+func (cw *chatWindows) ListMenu() []*fyne.MenuItem {
+	ask := menuItem("Next question", "", keyNextQuestion, cw.nextQuestion)
+	ask.Disabled = cw.ui.view().Needs() == 0
+	next := menuItem("Next unread chat", "", keyNextUnread, func() { cw.openUnread(1) })
+	last := menuItem("Previous unread chat", "", keyLastUnread, func() { cw.openUnread(-1) })
+	unread := cw.unreadChats()
+	read := menuItem("Mark all as read", "", nil, func() { cw.markRead(true, unread...) })
+	next.Disabled, last.Disabled, read.Disabled = len(unread) == 0, len(unread) == 0, len(unread) == 0
+	return []*fyne.MenuItem{menuItem("New chat", "", listKey(fyne.KeyN), cw.Create), ask, next, last, read}
 }
 
 // chatMenu returns the actions on a chat: in the list, and in the conversation at, which shows it or
@@ -58,7 +70,7 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fy
 	show := func(then func()) func() {
 		return func() {
 			if at == cw.ui.main.conversation {
-				cw.ui.main.sidebar.choose(key)
+				cw.ui.main.sidebar.Choose(key)
 			}
 			then()
 		}
@@ -67,7 +79,7 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fy
 	files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(func(f export.Format) { cw.export(key, f, at.window) })...)
 	items := []*fyne.MenuItem{
 		menuItem("Open in new window", "window", nil, func() { cw.openWindow(key) }),
-		menuItem("Rename", "edit", &desktop.CustomShortcut{KeyName: fyne.KeyF2}, show(at.pane.Rename)), files,
+		menuItem("Rename", "edit", sidebar.KeyRename, show(at.pane.Rename)), files,
 	}
 	if _, stored := cw.ui.view().Session(key); stored {
 		items = append(append(items, cw.listActions(list, at.window)...), cw.tagItem(list, at.window))
@@ -78,7 +90,7 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fy
 		menuItem("Keyboard shortcuts", "question", listKey(fyne.KeySlash), cw.ui.nav.openShortcuts),
 		fyne.NewMenuItemSeparator(),
 		menuItem("Start over", "reset", nil, func() { cw.ui.backend.state.Chats.Reset(key) }),
-		menuItem("Delete chat", "trash", keyDelete, func() { cw.delete(list) }))
+		menuItem("Delete chat", "trash", sidebar.KeyDelete, func() { cw.delete(list) }))
 }
 
 // countText names the number of several chats: " 3 chats".
@@ -100,7 +112,7 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry, w fyne.Window) 
 	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
 	pinned := every(func(e protocol.SessionEntry) bool { return e.Pinned })
 	archived := every(func(e protocol.SessionEntry) bool { return e.Archived })
-	read := every(func(e protocol.SessionEntry) bool { return !cw.ui.unread.has(e) })
+	read := every(func(e protocol.SessionEntry) bool { return !cw.ui.unread.Has(e) })
 	n := countText(list)
 	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+n, "pin", listKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
 	pin.Disabled = archived
@@ -145,11 +157,6 @@ func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (ite
 		add := func(name string) { chats.Tag(name, true, keysOf(list)...) }
 		widgets.AskText(w.Canvas(), "New tag", "Add tag", add)
 	}))
-}
-
-func (cw *chatWindows) rename(key protocol.SessionKey) {
-	cw.ui.main.sidebar.choose(key)
-	cw.ui.main.conversation.pane.Rename()
 }
 
 // archive hides chats from the list, or lists them again, and offers to undo that.
@@ -232,7 +239,7 @@ func (cw *chatWindows) restore(keys []protocol.SessionKey, show protocol.Session
 
 // markRead marks chats as read or unread.
 func (cw *chatWindows) markRead(read bool, list ...protocol.SessionEntry) {
-	cw.ui.unread.mark(read, list...)
+	cw.ui.unread.Mark(read, list...)
 	cw.ui.main.updateSidebar()
 }
 
@@ -240,7 +247,7 @@ func (cw *chatWindows) markRead(read bool, list ...protocol.SessionEntry) {
 func (cw *chatWindows) unreadChats() (list []protocol.SessionEntry) {
 	for _, g := range chats.Groups(cw.ui.view().Sessions.List, chats.Filter{}, time.Now()) {
 		for _, e := range g.Chats {
-			if cw.ui.unread.has(*e) {
+			if cw.ui.unread.Has(*e) {
 				list = append(list, *e)
 			}
 		}
@@ -271,7 +278,7 @@ func (cw *chatWindows) openUnread(step int) {
 			break
 		}
 	}
-	cw.ui.main.sidebar.choose(order[shown])
+	cw.ui.main.sidebar.Choose(order[shown])
 }
 
 // nextQuestion opens the next chat that waits for the person, at its question. Without one, it lists
@@ -289,6 +296,6 @@ func (cw *chatWindows) nextQuestion() {
 		cw.ui.questions.review(q.ID)
 		return
 	}
-	cw.ui.main.sidebar.choose(q.SessionKey)
+	cw.ui.main.sidebar.Choose(q.SessionKey)
 	cw.ui.main.conversation.pane.ScrollToEnd()
 }

@@ -11,7 +11,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/pagetest"
-	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -21,7 +20,6 @@ var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 // newChatList shows chats a to e, the newest first, a and b of today, the others older. a is open.
 func newChatList(t *testing.T) (*ui, feed.View) {
 	u := newTestUI(t)
-	u.main.sidebar.now = func() time.Time { return noon }
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{MainSession: "agent:main:a"}}}
 	for i, hours := range []int{1, 2, 20, 60, 500} {
 		key := protocol.SessionKey(fmt.Sprintf("agent:main:%c", 'a'+i))
@@ -35,15 +33,15 @@ func newChatList(t *testing.T) (*ui, feed.View) {
 // type presses keys in the list.
 func press(u *ui, keys ...fyne.KeyName) {
 	for _, k := range keys {
-		u.main.sidebar.list.TypedKey(&fyne.KeyEvent{Name: k})
+		u.main.sidebar.List.TypedKey(&fyne.KeyEvent{Name: k})
 	}
 }
 
 // rowOf returns the row of a chat.
 func rowOf(t *testing.T, u *ui, title string) int {
 	t.Helper()
-	for i, r := range u.main.sidebar.rows {
-		if r.heading == "" && u.main.sidebar.itemOf(r).Title == title {
+	for i, r := range u.main.sidebar.List.Rows() {
+		if r.Heading == nil && u.main.sidebar.List.Item(i).Title == title {
 			return i
 		}
 	}
@@ -51,130 +49,47 @@ func rowOf(t *testing.T, u *ui, title string) int {
 	return 0
 }
 
-func headings(u *ui) string {
-	var list []string
-	for _, r := range u.main.sidebar.rows {
-		if r.heading != "" {
-			list = append(list, r.heading)
-		}
-	}
-	return strings.Join(list, ", ")
-}
-
 func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
 	u, _ := newChatList(t)
 	c := u.main.conversation.window.Canvas()
-	c.Focus(u.main.sidebar.search)
-	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
-	if c.Focused() != fyne.Focusable(u.main.sidebar.list) || u.main.sidebar.list.Cursor() != rowOf(t, u, "Chat A") {
-		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.sidebar.list.Cursor())
+	c.Focus(u.main.sidebar.Search)
+	u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if c.Focused() != fyne.Focusable(u.main.sidebar.List) || u.main.sidebar.List.Cursor() != rowOf(t, u, "Chat A") {
+		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.sidebar.List.Cursor())
 	}
 	pagetest.Shot(t, u.main.conversation.window, "list-focus")
 	press(u, fyne.KeyDown, fyne.KeyDown)
-	if got, want := u.main.sidebar.list.Cursor(), rowOf(t, u, "Chat C"); got != want {
+	if got, want := u.main.sidebar.List.Cursor(), rowOf(t, u, "Chat C"); got != want {
 		t.Errorf("after two times Down the cursor is on row %d, want %d", got, want)
 	}
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
 	if u.main.conversation.key != "agent:main:e" || c.Focused() != u.main.conversation.pane.Composer() {
 		t.Errorf("End and Enter open %s", u.main.conversation.key)
 	}
-	c.Focus(u.main.sidebar.list)
+	c.Focus(u.main.sidebar.List)
 	press(u, fyne.KeyHome, fyne.KeyF2)
 	if u.main.conversation.key != "agent:main:a" {
 		t.Errorf("F2 renames in %s", u.main.conversation.key)
 	}
-	c.Focus(u.main.sidebar.list)
-	u.main.sidebar.list.TypedRune('b')
-	if c.Focused() != fyne.Focusable(u.main.sidebar.search) || u.main.sidebar.search.Text != "b" {
-		t.Errorf("a letter focuses %T with %q", c.Focused(), u.main.sidebar.search.Text)
+	c.Focus(u.main.sidebar.List)
+	u.main.sidebar.List.TypedRune('b')
+	if c.Focused() != fyne.Focusable(u.main.sidebar.Search) || u.main.sidebar.Search.Text != "b" {
+		t.Errorf("a letter focuses %T with %q", c.Focused(), u.main.sidebar.Search.Text)
 	}
 	if got := u.main.lines(); got != "> Chat B\nSearch all messages" {
 		t.Errorf("titles are not found at once:\n%s", got)
 	}
 	c.FocusNext()
-	if c.Focused() != fyne.Focusable(u.main.sidebar.list) {
+	if c.Focused() != fyne.Focusable(u.main.sidebar.List) {
 		t.Errorf("Tab goes from the search field to %T", c.Focused())
-	}
-}
-
-func TestChatsAreInGroupsWithViewsForArchivedAndTagged(t *testing.T) {
-	u, v := newChatList(t)
-	v.Sessions.List[1].Pinned = true
-	v.Sessions.List[2].Tags = []string{"work"}
-	v.Sessions.List[3].Archived = true
-	u.update(v)
-	if got, want := headings(u), "CHATS, Pinned, Today, Yesterday, March"; got != want {
-		t.Errorf("headings %q, want %q", got, want)
-	}
-	if got, want := u.main.lines(), "Chat B\n> Chat A\nChat C work\nChat E\nArchived 1"; got != want {
-		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
-	}
-	pagetest.Shot(t, u.main.conversation.window, "list-groups")
-	press(u, fyne.KeyEnd, fyne.KeyReturn)
-	if got, want := headings(u)+"\n"+u.main.lines(), "ARCHIVED, Previous 7 days\nAll chats\nChat D"; got != want {
-		t.Errorf("archived:\n%s\nwant:\n%s", got, want)
-	}
-	for _, item := range u.main.sidebar.listMenu() {
-		if item.Label == "Tag “work” (1)" {
-			item.Action()
-		}
-	}
-	if got, want := headings(u)+"\n"+u.main.lines(), "WORK, Yesterday\nAll chats\nChat C"; got != want {
-		t.Errorf("tagged:\n%s\nwant:\n%s", got, want)
-	}
-	v.Sessions.List[2].Tags = nil
-	u.update(v)
-	if got := u.main.lines(); got != "All chats\nNo chats with this tag" {
-		t.Errorf("without a chat:\n%s", got)
-	}
-}
-
-func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
-	u, _ := newChatList(t)
-	b := u.main.sidebar
-	b.tap(rowOf(t, u, "Chat B"), fyne.KeyModifierShortcutDefault)
-	b.tap(rowOf(t, u, "Chat D"), fyne.KeyModifierShift)
-	if got, want := u.main.lines(), "> Chat A\n✓ Chat B\n✓ Chat C\n✓ Chat D\nChat E"; got != want {
-		t.Errorf("selected:\n%s\nwant:\n%s", got, want)
-	}
-	pagetest.Shot(t, u.main.conversation.window, "list-selected")
-	var labels []string
-	for _, item := range u.chats.menu(b.affected(rowOf(t, u, "Chat C"))) {
-		if !item.IsSeparator {
-			labels = append(labels, item.Label)
-		}
-	}
-	if got, want := strings.Join(labels, ", "), "Pin 3 chats, Mark as unread, Archive 3 chats, Tags, Delete 3 chats"; got != want {
-		t.Errorf("menu %q, want %q", got, want)
-	}
-	if n := len(b.affected(rowOf(t, u, "Chat E"))); n != 1 {
-		t.Errorf("the menu of a row that is not selected is for %d chats", n)
-	}
-	u.main.conversation.window.Canvas().Focus(b.list)
-	press(u, fyne.KeyEscape)
-	if strings.Contains(u.main.lines(), "✓") {
-		t.Errorf("after Escape:\n%s", u.main.lines())
-	}
-	b.list.TypedShortcut(&fyne.ShortcutSelectAll{})
-	if n := strings.Count(u.main.lines(), "✓"); n != 5 {
-		t.Errorf("Ctrl+A selects %d chats", n)
-	}
-	u.main.open("agent:main:new") // which is not stored
-	b.list.TypedShortcut(&fyne.ShortcutSelectAll{})
-	if n := len(b.affected(-1)); n != 5 || !strings.HasPrefix(u.main.lines(), "> New chat\n✓ Chat A") {
-		t.Errorf("%d chats would be deleted:\n%s", n, u.main.lines())
-	}
-	b.tap(rowOf(t, u, "Chat C"), 0)
-	if u.main.conversation.key != "agent:main:c" || strings.Contains(u.main.lines(), "✓") {
-		t.Errorf("a click opens %s and leaves\n%s", u.main.conversation.key, u.main.lines())
 	}
 }
 
 func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	u, v := newChatList(t)
 	b := u.main.sidebar
-	b.list.SetCursor(rowOf(t, u, "Chat C"))
-	b.list.TypedShortcut(listKey(fyne.KeyU))
+	b.List.SetCursor(rowOf(t, u, "Chat C"))
+	b.List.TypedShortcut(listKey(fyne.KeyU))
 	u.chats.markRead(false, v.Sessions.List[4])
 	if got, want := u.main.lines(), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
@@ -215,7 +130,7 @@ func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	u, v := newChatList(t)
 	v.Questions.Pending = []protocol.Question{{ID: "d", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{}}}
 	u.update(v)
-	if item := u.main.sidebar.listMenu()[1]; item.Label != "Next question" || item.Disabled {
+	if item := u.chats.ListMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)
 	}
 	u.chats.nextQuestion()
@@ -244,7 +159,7 @@ func TestChatHasOneMenu(t *testing.T) {
 		}
 		return all
 	}
-	list, open := lines(u.chats.menu(v.Sessions.List[:1])), lines(u.chats.chatMenu(u.main.conversation.entry(), u.main.conversation))
+	list, open := lines(u.chats.Menu(v.Sessions.List[:1])), lines(u.chats.chatMenu(u.main.conversation.entry(), u.main.conversation))
 	if !slices.Equal(list, open) {
 		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
@@ -276,41 +191,13 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 	e := u.main.conversation.entry()
 	u.nav.openTitled(filesTitle)
 	key("Mark as read or unread")()
-	if u.unread.has(e) {
+	if u.unread.Has(e) {
 		t.Error("a key marks a chat that a page hides")
 	}
 	u.nav.close()
 	u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
 	if f := u.main.conversation.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.pane.Composer()) {
 		t.Error("F2 does not rename the chat")
-	}
-}
-
-func TestHeadingsFollowTheThemeWhileOthersAreShown(t *testing.T) {
-	u, _ := newChatList(t)
-	b := u.main.sidebar
-	before := b.heading(chatsHead, 0)
-	b.search.SetText("chat")
-	u.setTheme(style.Dark, 1)
-	b.search.SetText("")
-	if b.heading(chatsHead, 0) == before {
-		t.Error("the heading keeps the icon of the old theme")
-	}
-	if same := b.heading(chatsHead, 0); same != b.heading(chatsHead, 0) {
-		t.Error("the heading is not reused")
-	}
-}
-
-func TestListWithoutChatsHasNoHeading(t *testing.T) {
-	u := newTestUI(t)
-	u.main.conversation.key = ""
-	u.update(feed.View{Status: feed.Status{Loaded: true}})
-	if got := headings(u); got != "" {
-		t.Errorf("headings %q", got)
-	}
-	u.update(feed.View{Status: feed.Status{Loaded: true}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}}})
-	if got := headings(u); !strings.HasPrefix(got, "CHATS") {
-		t.Errorf("headings with a chat: %q", got)
 	}
 }
 
@@ -334,7 +221,7 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 			u.main.open(unused)
 			c.use(u)
 			u.main.open(protocol.MainSession)
-			u.chats.create()
+			u.chats.Create()
 			if got := u.main.conversation.key == unused; got != c.opened {
 				t.Errorf("New chat opened the unused chat: %v, want %v", got, c.opened)
 			}

@@ -23,11 +23,11 @@ type chatWindows struct {
 	sent    protocol.SessionKey // where the last message was sent: this chat is in use before the gateway says so
 }
 
-// create opens a new chat. If there is an unused one, that is opened instead, so that the list
+// Create opens a new chat. If there is an unused one, that is opened instead, so that the list
 // does not fill with empty chats.
-func (cw *chatWindows) create() {
+func (cw *chatWindows) Create() {
 	cw.ui.main.conversation.saveDraft()
-	cw.ui.main.sidebar.search.SetText("") // shows the list with the new chat
+	cw.ui.main.sidebar.Search.SetText("") // shows the list with the new chat
 	unused := cw.ui.view().Sessions.List.Unused()
 	if unused != "" && unused != cw.sent && cw.windows[unused] == nil && !cw.ui.drafts.has(unused) {
 		cw.ui.main.open(unused)

@@ -77,7 +77,7 @@ func (d *drops) targetAt(at fyne.Position) send.Drop {
 	if d.c != u.main.conversation {
 		return u.sender.OnChat(d.c.pane)
 	}
-	if id, row, ok := u.main.sidebar.machineAt(at); ok {
+	if id, row, ok := u.main.machineAt(at); ok {
 		return u.sender.OnMachine(id, row)
 	}
 	if u.nav.files != nil {
@@ -100,7 +100,7 @@ func (d *drops) targetAt(at fyne.Position) send.Drop {
 
 // onMachine sends files that were dragged from a machine's list to another in the sidebar.
 func (d *drops) onMachine(from protocol.NodeID, paths []string, at fyne.Position) {
-	to, _, ok := d.c.ui.main.sidebar.machineAt(at)
+	to, _, ok := d.c.ui.main.machineAt(at)
 	if ok && to != from {
 		d.c.ui.sender.Between(from, paths, to, "")
 	}

@@ -6,6 +6,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 )
 
 func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
@@ -31,8 +33,7 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	expect("Drop to attach", u.main.conversation.pane)
 	pagetest.Shot(t, u.main.conversation.window, "drop-chat")
 
-	side := u.main.sidebar
-	row := side.pool[side.rowsInUse-1]
+	row := widgettest.Find(u.main.side, func(r *widgets.SidebarRow) bool { return r.Item().Title == "nas" })
 	drops.drag(place(row).AddXY(20, 4))
 	expect("Drop to send to nas", row)
 	pagetest.Shot(t, u.main.conversation.window, "drop-machine")

@@ -90,9 +90,9 @@ func TestNewChatShowsTheListOfChats(t *testing.T) {
 	v := sample()
 	v.Sessions.List[1].MessageCount = 0
 	u.update(v)
-	u.main.sidebar.search.SetText("nothing like it")
-	u.chats.create()
-	if got := u.main.sidebar.search.Text; got != "" || u.main.sidebar.query != "" {
+	u.main.sidebar.Search.SetText("nothing like it")
+	u.chats.Create()
+	if got := u.main.sidebar.Search.Text; got != "" {
 		t.Errorf("Search field after New chat: got %q, want nothing", got)
 	}
 }
@@ -102,10 +102,10 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 	u.main.conversation.window.Resize(fyne.NewSize(520, 600))
 	u.main.conversation.focusComposer()
 	u.main.toggleDrawer()
-	if f := u.main.conversation.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.search) {
+	if f := u.main.conversation.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.Search) {
 		t.Errorf("%T under the drawer has the keyboard", f)
 	}
-	u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.pane.Composer()) {
 		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
 	}

@@ -51,17 +51,17 @@ func (l *windowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 // arrange moves the sidebar between its place and the drawer, and shows the page of the first run.
 func (w *window) arrange() {
 	if w.narrow {
-		w.sidebar.box.Hide()
+		w.side.Hide()
 		// in one place only: Fyne gives no focus to an object that also has a hidden parent
-		w.sidebar.box.Objects = nil
+		w.side.Objects = nil
 		w.conversation.pane.SetLeading(w.menuButton)
 		shade := widgets.NewTapArea(canvas.NewRectangle(color.NRGBA{A: 0x50}), w.toggleDrawer) // dims the chat behind the drawer
-		w.drawer.Objects = []fyne.CanvasObject{shade, container.New(drawerLayout{}, w.sidebar.inner, widgets.NewRect(style.ColorLine, "", 0))}
+		w.drawer.Objects = []fyne.CanvasObject{shade, container.New(drawerLayout{}, w.sidebar.Content, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
 		w.drawer.Hide()
 		w.drawer.Objects = nil
-		w.sidebar.box.Objects = []fyne.CanvasObject{w.sidebar.inner}
-		w.sidebar.box.Show()
+		w.side.Objects = []fyne.CanvasObject{w.sidebar.Content}
+		w.side.Show()
 		w.conversation.pane.SetLeading(nil)
 	}
 	isPage := w.ui.nav.arrange()
@@ -86,7 +86,7 @@ func (w *window) toggleDrawer() {
 		w.beforeDrawer = canvas.Focused()
 		w.drawer.Show()
 		// else the content below the drawer keeps the focus, and Escape with it
-		canvas.Focus(w.sidebar.search)
+		canvas.Focus(w.sidebar.Search)
 	}
 	w.body.Refresh()
 }
@@ -143,57 +143,5 @@ func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.pane.Reserve(widgets.Choose(l.pane.Visible(), bottom-y, 0))
 	for _, page := range l.pages {
 		page.Resize(fyne.NewSize(size.Width, size.Height-widgets.Choose(y < bottom, size.Height-y, 0)))
-	}
-}
-
-// sectionsLayout puts the machines below the chats and keeps both in view: when they do not fit,
-// each scrolls by itself. It measures their contents.
-type sectionsLayout struct {
-	chats    *widgets.RowList
-	machines fyne.CanvasObject
-}
-
-// maxMachinesShare is the machines' maximum share of the height when not everything fits.
-const maxMachinesShare = 0.45
-
-func (sectionsLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
-
-func (l sectionsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	chats, machines := l.chats.Height(), l.machines.MinSize().Height
-	if chats+machines > size.Height {
-		machines = min(machines, max(float32(int(maxMachinesShare*size.Height)), size.Height-chats))
-		chats = size.Height - machines
-	}
-	o[0].Resize(fyne.NewSize(size.Width, max(chats, 0)))
-	o[1].Move(fyne.NewPos(0, max(chats, 0)))
-	o[1].Resize(fyne.NewSize(size.Width, machines))
-}
-
-// linksLayout arranges the links in two columns; the left one is wider, for its longer names.
-type linksLayout struct{}
-
-const leftExtra float32 = 6
-
-func (linksLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	height := float32(0)
-	for i := 0; i < len(o); i += 2 {
-		height += o[i].MinSize().Height + style.Gap
-	}
-	return fyne.NewSize(0, max(height-style.Gap, 0))
-}
-
-func (linksLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := size.Width/2 + leftExtra
-	y := float32(0)
-	for i, row := range o {
-		height := row.MinSize().Height
-		if i%2 == 0 {
-			row.Move(fyne.NewPos(0, y))
-			row.Resize(fyne.NewSize(left, height))
-			continue
-		}
-		row.Move(fyne.NewPos(left, y))
-		row.Resize(fyne.NewSize(size.Width-left, height))
-		y += height + style.Gap
 	}
 }

@@ -89,7 +89,7 @@ func (n *navigator) wayBack() func() {
 	return func() {
 		n.close()
 		n.openTitled(title)
-		n.ui.main.sidebar.show()
+		n.ui.main.drawSidebar()
 		n.ui.main.restoreFocus()
 	}
 }
@@ -150,7 +150,7 @@ func (n *navigator) open(p page) {
 	n.fill()
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
-	n.ui.main.sidebar.show()
+	n.ui.main.drawSidebar()
 	n.ui.messages.move()
 	if n.focus != nil {
 		n.focus(n.ui.main.conversation.window.Canvas())

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/chats"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
@@ -21,8 +22,8 @@ func TestSettingsSayHowManyStrangersWait(t *testing.T) {
 	}
 	u.update(v)
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
-	markup := test.RenderObjectToMarkup(u.main.sidebar.box)
-	for _, row := range u.main.sidebar.links {
+	markup := test.RenderObjectToMarkup(u.main.side)
+	for _, row := range u.main.sidebar.Links {
 		if row.Item().Title == settingsTitle && row.Item().Count != 2 {
 			t.Errorf("got a count of %d, want 2", row.Item().Count)
 		}
@@ -50,11 +51,11 @@ func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u.nav.close()
 	u.main.toggleDrawer()
 	driver := fyne.CurrentApp().Driver()
-	last := u.main.sidebar.links[len(u.main.sidebar.links)-1]
+	last := u.main.sidebar.Links[len(u.main.sidebar.Links)-1]
 	if bottom := driver.AbsolutePositionForObject(last).Y + last.Size().Height; bottom > 560 || last.Size().Height < 20 {
 		t.Errorf("%s ends at %v", last.Item().Title, bottom)
 	}
-	if list := u.main.sidebar.list.Height(); list <= 0 {
+	if list := u.main.sidebar.List.Height(); list <= 0 {
 		t.Error("no room is left for the chats")
 	}
 }
@@ -62,14 +63,8 @@ func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 	hit := protocol.SearchHit{SessionKey: "agent:main:2", MessageID: "3", Seq: 4, Snippet: []protocol.Snippet{{Text: "the "}, {Text: "needle", Mark: true}}}
 	for name, open := range map[string]func(u *ui){
-		"of the page": func(u *ui) { u.nav.openHit(hit) },
-		"of the sidebar": func(u *ui) {
-			u.main.sidebar.search.SetText("needle")
-			u.main.sidebar.openMatch(chats.Match{Chat: u.view().Sessions.List[1], Hit: &hit})
-			if got := u.main.sidebar.search.Text; got != "" {
-				t.Errorf("got %q in the search field, want nothing", got)
-			}
-		},
+		"of the page":    func(u *ui) { u.nav.openHit(hit) },
+		"of the sidebar": func(u *ui) { pageHost{u}.Open(host.Chat{Key: hit.SessionKey, Hit: &hit}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newTestUI(t)

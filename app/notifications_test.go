@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -186,28 +185,4 @@ func TestManyAnswersShareANotification(t *testing.T) {
 	want("remove run-many")
 	end(6, "owner this computer")
 	want(`show run-c6 "New chat" allow false deny false`)
-}
-
-// TestChatReadInATerminalIsNotNew ends runs of a terminal and of this window.
-func TestChatReadInATerminalIsNotNew(t *testing.T) {
-	p := openPrefs(t.TempDir(), slog.New(slog.DiscardHandler))
-	defer p.close()
-	u := unread{prefs: p}
-	never := func(protocol.SessionKey) bool { return false }
-	u.update(feed.View{Status: feed.Status{Loaded: true}}, never)
-	v := feed.View{Status: feed.Status{Loaded: true}, Runs: feed.Runs{Ended: []protocol.RunInfo{
-		{RunID: "1", SessionKey: "a", State: protocol.RunDone, EndedAt: 20, By: "owner cli-8d3f"}, {RunID: "2", SessionKey: "b", State: protocol.RunDone, EndedAt: 20, By: "owner this computer"},
-	}}}
-	for _, key := range []protocol.SessionKey{"a", "b"} {
-		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: key, LastActiveAt: 19, MessageCount: 2})
-	}
-	u.update(v, never)
-	if u.has(v.Sessions.List[0]) || !u.has(v.Sessions.List[1]) {
-		t.Errorf("new: got %t and %t, want only the chat of this window", u.has(v.Sessions.List[0]), u.has(v.Sessions.List[1]))
-	}
-	u.mark(false, v.Sessions.List[0])
-	u.update(v, never)
-	if !u.has(v.Sessions.List[0]) {
-		t.Error("a chat that the person marked as unread became read again")
-	}
 }

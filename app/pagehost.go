@@ -34,6 +34,10 @@ func (h pageHost) Open(to host.Target) {
 		nav.openArchives(to.Key)
 	case host.Machine:
 		nav.openMachine(protocol.NodeID(to))
+	case host.NewMachine:
+		nav.addMachine()
+	case host.Search:
+		nav.search(string(to))
 	case host.AgentFile:
 		nav.editFile(string(to))
 	case host.Files:
@@ -68,6 +72,8 @@ func (h pageHost) Open(to host.Target) {
 }
 
 func (h pageHost) openChat(to host.Chat) {
+	h.ui.main.endFirstRun()
+	defer h.ui.main.closeDrawer()
 	switch {
 	case to.Hit != nil:
 		h.ui.nav.openHit(*to.Hit)

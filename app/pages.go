@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 
 	"fyne.io/fyne/v2"
 
@@ -9,10 +10,12 @@ import (
 	"fairlead/app/apps"
 	"fairlead/app/audit"
 	"fairlead/app/channels"
+	"fairlead/app/feed"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
 	"fairlead/app/settings"
+	"fairlead/app/sidebar"
 	"fairlead/app/skills"
 	"fairlead/app/tools"
 	"fairlead/app/transfers"
@@ -28,6 +31,25 @@ type fixedPages struct {
 // foot are the pages listed at the bottom of the sidebar, in this order.
 func (n fixedPages) foot() []page {
 	return []page{{"folder", filesTitle, n.nav.openFiles}, n.transfers(), n.schedule(), n.activity()}
+}
+
+// links are the links at the bottom of the sidebar.
+func (u *ui) links() (list []sidebar.Link) {
+	for _, p := range (fixedPages{u, u.nav}).foot() {
+		link := sidebar.Link{Icon: p.icon, Title: p.title}
+		if p.title == transfersTitle {
+			link.Note = func(v feed.View) (string, int) {
+				if n := len(v.Transfers.List); n > 0 {
+					return fmt.Sprint(n), 0
+				}
+				return "", 0
+			}
+		}
+		list = append(list, link)
+	}
+	return append(list, sidebar.Link{Icon: "settings", Title: settingsTitle, Note: func(v feed.View) (string, int) {
+		return "", v.AccessRequests() // of people on channels, which are a page of the settings
+	}})
 }
 
 // all are all pages with a fixed place of their own. Those that are not at the bottom of the sidebar
@@ -46,7 +68,7 @@ func (n fixedPages) machines() page {
 		id := n.nav.machineID
 		p := nodes.New(ctx, n.ui.env(), func(id protocol.NodeID) {
 			n.nav.machineID = id
-			n.ui.main.sidebar.show()
+			n.ui.main.drawSidebar()
 		})
 		p.Open(id)
 		if n.nav.adding {

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/golden"
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
@@ -109,12 +110,12 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	}
 }
 
-func TestThePlusOfTheMachinesOpensThePageThatAddsOne(t *testing.T) {
+func TestNewMachineOpensThePageThatAddsOne(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Machines = nil
 	u.update(v)
-	test.Tap(pagetest.Button(t, u.main.sidebar.headings[machinesHead].box, ""))
+	pageHost{u}.Open(host.NewMachine{})
 	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
 	u.nav.openMachine("")
 	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/chat"
 	"fairlead/app/files"
 	"fairlead/app/inbox"
+	"fairlead/app/sidebar"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -75,7 +76,7 @@ const (
 
 // keysOfViews are the keys that views handle themselves, by group.
 var keysOfViews = map[string][]widgets.KeyText{
-	groupChatList:  chatListKeys,
+	groupChatList:  sidebar.Keys,
 	chat.KeysGroup: chat.Keys,
 	groupInbox:     inbox.Keys,
 	groupApprovals: {{Keys: widgets.ShortcutName("Enter", true), Text: "Allow"}, {Keys: "Esc", Text: "Deny"}},
@@ -87,10 +88,10 @@ var keysOfViews = map[string][]widgets.KeyText{
 func (w *window) bindings() []binding {
 	u := w.ui
 	return append(w.conversation.chatBindings(), []binding{
-		{groupChats, "New chat", fyne.KeyN, ctrl, u.chats.create},
+		{groupChats, "New chat", fyne.KeyN, ctrl, u.chats.Create},
 		{groupChats, "Search chats", fyne.KeyK, ctrl, w.focusSearch},
 		{groupChats, "Find in this chat", fyne.KeyF, ctrl, w.findInChat},
-		{groupChats, "Search all messages", fyne.KeyF, ctrlShift, func() { u.nav.search(w.sidebar.search.Text) }},
+		{groupChats, "Search all messages", fyne.KeyF, ctrlShift, func() { u.nav.search(w.sidebar.Search.Text) }},
 		{groupChats, "Next question", fyne.KeyJ, ctrl, u.chats.nextQuestion},
 		{groupChats, "Next unread chat", fyne.KeyDown, altShift, func() { u.chats.openUnread(1) }},
 		{groupChats, "Previous unread chat", fyne.KeyUp, altShift, func() { u.chats.openUnread(-1) }},
@@ -129,7 +130,7 @@ func (c *conversation) chatBindings() []binding {
 		{groupChats, "Pin or unpin", fyne.KeyP, ctrl, do(listKey(fyne.KeyP))},
 		{groupChats, "Mark as read or unread", fyne.KeyU, ctrl, do(listKey(fyne.KeyU))},
 		{groupChats, "Archive or restore", fyne.KeyE, ctrl, do(listKey(fyne.KeyE))},
-		{groupChats, "Delete", fyne.KeyBackspace, ctrlShift, do(keyDelete)},
+		{groupChats, "Delete", fyne.KeyBackspace, ctrlShift, do(sidebar.KeyDelete)},
 	}
 }
 
@@ -138,7 +139,7 @@ func (c *conversation) bindings() []binding {
 	u := c.ui
 	return append(c.chatBindings(), []binding{
 		{groupChats, "New chat", fyne.KeyN, ctrl, func() {
-			u.chats.create()
+			u.chats.Create()
 			u.main.show()
 		}},
 		{groupChats, "Find in this chat", fyne.KeyF, ctrl, c.pane.Find},

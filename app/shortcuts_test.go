@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/sidebar"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -53,7 +54,7 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 	}
 	for _, a := range u.chats.listActions([]protocol.SessionEntry{{}}, u.main.conversation.window) {
 		name := widgets.KeyName(a.Shortcut.(fyne.KeyboardShortcut))
-		if !slices.ContainsFunc(chatListKeys, func(k widgets.KeyText) bool { return k.Keys == name }) {
+		if !slices.ContainsFunc(sidebar.Keys, func(k widgets.KeyText) bool { return k.Keys == name }) {
 			t.Errorf("the keys of the list of chats do not have %s (%s)", name, a.Label)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/pick"
 	"fairlead/app/send"
 	"fairlead/app/settings"
+	"fairlead/app/sidebar"
 	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
@@ -31,7 +32,7 @@ type ui struct {
 	backend  *backend
 	machines style.Machines
 	parts    *parts
-	unread   unread
+	unread   *sidebar.Unread
 	drafts   drafts
 
 	main      *window
@@ -60,7 +61,10 @@ type ui struct {
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, unread: unread{prefs: b.prefs}, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
+	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
+	u.unread = sidebar.NewUnread(b.prefs.get().Seen, func(seen map[protocol.SessionKey]int64) {
+		b.prefs.update(func(r *preferences) { r.Seen = seen })
+	})
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
 	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u}
 	u.notes, u.opener = newNotifications(u), &opener{u}
@@ -114,7 +118,7 @@ func (u *ui) tick(now time.Time) {
 	// the sidebar shows for how long machines have been offline
 	if minute := now.Truncate(time.Minute); minute != u.minute {
 		u.minute = minute
-		u.main.sidebar.show()
+		u.main.drawSidebar()
 	}
 	if u.questions.dialog != nil {
 		u.questions.dialog.Tick(now)
@@ -175,7 +179,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 		u.main.show()
 	case state.TrayNew:
 		u.main.show()
-		u.chats.create()
+		u.chats.Create()
 	case state.TrayChat:
 		u.main.show()
 		u.main.open(i.Key)

@@ -75,14 +75,16 @@ func approval(id string, key protocol.SessionKey) protocol.Question {
 func (w *window) lines() string {
 	var out []string
 	var items []widgets.SidebarItem
-	for _, r := range w.sidebar.rows {
-		if r.heading == "" {
-			items = append(items, w.sidebar.itemOf(r))
+	for i, r := range w.sidebar.List.Rows() {
+		if r.Heading == nil {
+			items = append(items, w.sidebar.List.Item(i))
 		}
 	}
-	for _, r := range w.sidebar.pool[:w.sidebar.rowsInUse] {
-		items = append(items, r.Item())
-	}
+	widgettest.Visit(w.sidebar.Content, func(o fyne.CanvasObject) {
+		if r, ok := o.(*widgets.SidebarRow); ok && (r.Item().Icon == "online" || r.Item().Icon == "offline") {
+			items = append(items, r.Item())
+		}
+	})
 	for _, i := range items {
 		line := strings.TrimSpace(i.Title + " " + i.Detail)
 		if i.Dot {
@@ -118,23 +120,23 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
 	}
 	u.update(v)
-	drawn := func() string { return test.RenderObjectToMarkup(u.main.sidebar.list) }
+	drawn := func() string { return test.RenderObjectToMarkup(u.main.sidebar.List) }
 	if n := strings.Count(drawn(), ">Chat "); n < 5 || n > 40 {
 		t.Errorf("%d rows of chats are drawn", n)
 	}
-	u.main.conversation.window.Canvas().Focus(u.main.sidebar.list)
-	u.main.sidebar.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+	u.main.conversation.window.Canvas().Focus(u.main.sidebar.List)
+	u.main.sidebar.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
 	if got := drawn(); !strings.Contains(got, ">Chat 4999<") || strings.Contains(got, ">Chat 1<") {
 		t.Errorf("the End key does not show the last chat:\n%s", got)
 	}
-	u.main.sidebar.search.SetText("chat 49")
+	u.main.sidebar.Search.SetText("chat 49")
 	if got := drawn(); !strings.Contains(got, "RESULTS") || !strings.Contains(got, ">Chat 49<") {
 		t.Errorf("the search results do not start at the top:\n%s", got)
 	}
 	for range 30 {
-		u.main.sidebar.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+		u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	}
-	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+feed.TitleOf(u.main.sidebar.results[30].Chat)+"<") {
+	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+u.main.sidebar.List.Item(31).Title+"<") {
 		t.Errorf("the highlighted result is not in view:\n%s", got)
 	}
 }
@@ -143,7 +145,7 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.main.conversation.window.Resize(fyne.NewSize(560, 700))
-	if u.main.sidebar.box.Visible() || u.main.drawer.Visible() {
+	if u.main.side.Visible() || u.main.drawer.Visible() {
 		t.Error("the sidebar stands in a narrow window")
 	}
 	test.Tap(u.main.menuButton)
@@ -151,12 +153,12 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 		t.Error("the menu button does not open the drawer")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-drawer")
-	u.main.sidebar.choose("agent:main:2")
+	u.main.sidebar.Choose("agent:main:2")
 	if u.main.drawer.Visible() || u.main.conversation.key != "agent:main:2" {
 		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.key)
 	}
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
-	if !u.main.sidebar.box.Visible() {
+	if !u.main.side.Visible() {
 		t.Error("the sidebar does not come back")
 	}
 }
@@ -166,7 +168,7 @@ func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 	u.update(sample())
 	u.main.conversation.window.Resize(fyne.NewSize(500, 700))
 	u.main.focusSearch()
-	if !u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.search) {
+	if !u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.Search) {
 		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
 	}
 }

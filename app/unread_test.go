@@ -49,7 +49,7 @@ func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 	if got := u.main.lines(); !strings.Contains(got, "parser new") {
 		t.Fatalf("behind a page:\n%s", got)
 	}
-	u.main.conversation.window.Canvas().Focus(u.main.sidebar.search)
+	u.main.conversation.window.Canvas().Focus(u.main.sidebar.Search)
 	u.main.open(protocol.MainSession)
 	if got := u.main.lines(); strings.Contains(got, "new") {
 		t.Errorf("after opening it:\n%s", got)

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/memory"
 	"fairlead/app/native"
+	"fairlead/app/sidebar"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -20,7 +21,8 @@ type window struct {
 	ui           *ui
 	conversation *conversation // the chat that is shown
 
-	sidebar *sidebar
+	sidebar *sidebar.Sidebar
+	side    *fyne.Container // the sidebar's place beside the chat
 	drawer  *fyne.Container // holds the sidebar over the chat in a narrow window
 	// beforeDrawer had the focus when the drawer was opened; nil for none.
 	beforeDrawer fyne.Focusable
@@ -40,7 +42,10 @@ func newWindow(u *ui) *window {
 	w := &window{ui: u, visible: true, releases: memory.NewReleases(u.backend.releaseMemory), place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
 	w.conversation = newConversation(u, native.NewWindow(u.app, u.mainTitle(), nil))
-	w.sidebar = newSidebar(u)
+	w.sidebar = sidebar.New(u.ctx, u.env(), sidebar.Options{
+		Title: cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
+	})
+	w.side = container.NewStack(w.sidebar.Content)
 	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
 	w.drawer = container.NewStack()
 	w.drawer.Hide()
@@ -49,7 +54,7 @@ func newWindow(u *ui) *window {
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
 	u.messages.box.Layout = &toastLayout{w.conversation.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
-	w.body = container.New(&windowLayout{w}, w.conversation.pane, w.first.box, u.nav.box, w.sidebar.box, w.drawer, u.messages.box, w.conversation.drops.mark.Box)
+	w.body = container.New(&windowLayout{w}, w.conversation.pane, w.first.box, u.nav.box, w.side, w.drawer, u.messages.box, w.conversation.drops.mark.Box)
 	w.fill()
 	return w
 }
@@ -168,8 +173,34 @@ func (w *window) show() {
 
 // updateSidebar shows the present view in the sidebar; visible chats become read.
 func (w *window) updateSidebar() {
-	w.ui.unread.update(w.ui.view(), w.showsChat)
-	w.sidebar.show()
+	w.ui.unread.Update(w.ui.view(), w.showsChat)
+	w.drawSidebar()
+}
+
+// drawSidebar shows in the sidebar what there is, and what the window shows.
+func (w *window) drawSidebar() {
+	at := sidebar.Place{Chat: w.conversation.key, Page: w.ui.nav.title}
+	if at.Page == machinesTitle {
+		at.Machine = w.ui.nav.machineID
+	}
+	w.sidebar.Show(at)
+}
+
+// leaveSidebar closes the drawer, or moves the keyboard to what the window shows.
+func (w *window) leaveSidebar() {
+	if w.drawer.Visible() {
+		w.toggleDrawer()
+		return
+	}
+	w.restoreFocus()
+}
+
+// machineAt returns the machine whose row of the sidebar is at a position of the window, and the row.
+func (w *window) machineAt(at fyne.Position) (protocol.NodeID, fyne.CanvasObject, bool) {
+	if w.narrow && !w.drawer.Visible() {
+		return "", nil, false // the rows are not visible
+	}
+	return w.sidebar.MachineAt(at)
 }
 
 // close hides the window if the program has a tray icon; otherwise it quits the program.
@@ -250,13 +281,13 @@ func (w *window) focusSearch() {
 	if w.narrow && !w.drawer.Visible() {
 		w.toggleDrawer()
 	}
-	w.conversation.window.Canvas().Focus(w.sidebar.search)
+	w.conversation.window.Canvas().Focus(w.sidebar.Search)
 }
 
 // findInChat searches in the chat that is shown, or in all chats if a page is shown instead.
 func (w *window) findInChat() {
 	if w.ui.nav.title != "" || w.firstRun {
-		w.ui.nav.search(w.sidebar.search.Text)
+		w.ui.nav.search(w.sidebar.Search.Text)
 		return
 	}
 	w.conversation.pane.Find()

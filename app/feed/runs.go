@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"strings"
+
 	"fairlead/app/lists"
 	"fairlead/gateway/protocol"
 )
@@ -126,4 +128,15 @@ func (l Runs) In(key protocol.SessionKey, t Texts) []protocol.RunInfo {
 		list = append(list, r)
 	}
 	return list
+}
+
+// ShownElsewhere reports whether another client shows the answer of a run, because its person sent
+// the message there: a terminal, the window of another program or another computer.
+func ShownElsewhere(v View, r protocol.RunInfo) bool {
+	name, isOwner := strings.CutPrefix(r.By, "owner ")
+	if !isOwner || name == "this computer" {
+		return false
+	}
+	isTerminal := strings.HasPrefix(name, "cli-") || name == "(command line)"
+	return isTerminal || !v.Status.Remote // a window does not know by which name another gateway calls it
 }

@@ -59,6 +59,10 @@ type (
 	}
 	// Machine is a machine on its page; an empty one is the list of all.
 	Machine protocol.NodeID
+	// NewMachine is the page that adds a machine.
+	NewMachine struct{}
+	// Search is the page that searches all messages, with a query.
+	Search string
 	// AgentFile is one of the agent's own files in the editor, or a folder if it ends with "/".
 	AgentFile string
 	// Files are the files of a machine; an empty one is the machine that was shown last.
@@ -103,6 +107,8 @@ func (Chat) isTarget()         {}
 func (OtherChat) isTarget()    {}
 func (Archive) isTarget()      {}
 func (Machine) isTarget()      {}
+func (NewMachine) isTarget()   {}
+func (Search) isTarget()       {}
 func (AgentFile) isTarget()    {}
 func (Files) isTarget()        {}
 func (Page) isTarget()         {}

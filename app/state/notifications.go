@@ -23,7 +23,7 @@ type EndedRun struct {
 // person stopped, and not successful heartbeats.
 func RunNews(v feed.View) (list []EndedRun) {
 	for _, r := range v.Runs.Ended {
-		if ShownElsewhere(v, r) {
+		if feed.ShownElsewhere(v, r) {
 			continue
 		}
 		chat, _ := v.Session(r.SessionKey)
@@ -55,17 +55,6 @@ func RunNews(v feed.View) (list []EndedRun) {
 		list = append(list, e)
 	}
 	return list
-}
-
-// ShownElsewhere reports whether another client shows the answer of a run, because its person sent
-// the message there: a terminal, the window of another program or another computer.
-func ShownElsewhere(v feed.View, r protocol.RunInfo) bool {
-	name, isOwner := strings.CutPrefix(r.By, "owner ")
-	if !isOwner || name == "this computer" {
-		return false
-	}
-	isTerminal := strings.HasPrefix(name, "cli-") || name == "(command line)"
-	return isTerminal || !v.Status.Remote // a window does not know by which name another gateway calls it
 }
 
 // IsChannelChat reports whether other people take part in a chat, over a channel.

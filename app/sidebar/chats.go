@@ -1,61 +1,42 @@
-package app
+package sidebar
 
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
 
-// chatFacts are what the rows of chats show in addition to the chats themselves.
-type chatFacts struct {
-	working, asking map[protocol.SessionKey]bool
-}
-
-func factsOf(v feed.View) chatFacts {
-	f := chatFacts{working: make(map[protocol.SessionKey]bool), asking: make(map[protocol.SessionKey]bool)}
-	for _, r := range v.Runs.List {
-		if !r.Over() {
-			f.working[r.SessionKey] = true
-		}
-	}
-	for _, a := range v.Questions.Pending.OfCalls() {
-		f.asking[a.SessionKey] = true
-	}
-	return f
-}
-
 // connectList sets what the list does.
-func (b *sidebar) connectList() {
-	b.list.Item = func(i int) widgets.SidebarItem { return b.itemOf(b.rows[i]) }
-	b.list.OnTap = b.tap
-	b.list.OnChoose = func(i int) { b.tap(i, 0) }
-	b.list.OnMenu = b.openMenu
-	b.list.OnMove = func(i int, extend bool) {
+func (b *Sidebar) connectList() {
+	b.List.Item = func(i int) widgets.SidebarItem { return b.itemOf(b.rows[i]) }
+	b.List.OnTap = b.tap
+	b.List.OnChoose = func(i int) { b.tap(i, 0) }
+	b.List.OnMenu = b.openMenu
+	b.List.OnMove = func(i int, extend bool) {
 		if at := b.chatIndex(i); extend && at >= 0 {
 			if b.chosen.Cursor() < 0 {
 				b.chosen.One(at)
 			}
 			b.chosen.Range(at)
-			b.list.Refresh()
+			b.List.Refresh()
 		}
 	}
-	b.list.OnRune = func(r rune) {
-		b.ui.main.conversation.window.Canvas().Focus(b.search)
-		b.search.TypedRune(r)
+	b.List.OnRune = func(r rune) {
+		widgets.Focus(b.Search)
+		b.Search.TypedRune(r)
 	}
-	b.list.OnKey = b.typedKey
-	b.list.OnShortcut = b.typedShortcut
+	b.List.OnKey = b.typedKey
+	b.List.OnShortcut = b.typedShortcut
 }
 
 // setRows shows the rows of approvals and chats.
-func (b *sidebar) setRows(rows []row) {
+func (b *Sidebar) setRows(rows []row) {
 	lines := make([]widgets.ListRow, len(rows))
 	keys := make([]string, 0, len(rows))
 	for i := range rows {
@@ -79,11 +60,11 @@ func (b *sidebar) setRows(rows []row) {
 		b.keys = keys
 		b.chosen.Set(keys)
 	}
-	b.list.Set(lines)
+	b.List.Set(lines)
 }
 
 // itemOf returns the item of a row.
-func (b *sidebar) itemOf(r row) widgets.SidebarItem {
+func (b *Sidebar) itemOf(r row) widgets.SidebarItem {
 	if r.chat == nil {
 		return r.item
 	}
@@ -91,18 +72,8 @@ func (b *sidebar) itemOf(r row) widgets.SidebarItem {
 	item.Title = feed.TitleOf(e)
 	item.Checked = b.chosen.HasPath(r.id)
 	item.Dot = b.facts.asking[e.SessionKey]
-	item.Unread = b.ui.unread.has(e)
-	switch {
-	case item.Dot:
-	case b.facts.working[e.SessionKey]:
-		item.Detail = "working"
-	case item.Unread:
-		item.Detail = "new"
-	case e.Archived && !b.filter.Archived:
-		item.Detail = "archived"
-	case len(e.Tags) > 0 && b.filter.Tag == "":
-		item.Detail = e.Tags[0]
-	}
+	item.Unread = b.o.Unread.Has(e)
+	item.Detail = chatNote(e, b.facts, item.Unread, b.filter)
 	if r.hit != nil {
 		item.Text = feed.HitText(*r.hit, hitLead, widgets.MarkStart, widgets.MarkEnd)
 	}
@@ -110,32 +81,25 @@ func (b *sidebar) itemOf(r row) widgets.SidebarItem {
 }
 
 // appendChats appends the chats of the present filter, in groups.
-func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) []row {
+func (b *Sidebar) appendChats(rows []row, v feed.View) []row {
 	b.facts = factsOf(v)
 	selected := widgets.SidebarItem{Selected: true}
-	head := chatsHead
-	switch {
-	case b.filter.Archived:
-		head = "ARCHIVED"
-	case b.filter.Tag != "":
-		head = strings.ToUpper(b.filter.Tag)
-	}
 	before := len(rows)
-	rows = append(rows, row{heading: head})
+	rows = append(rows, row{heading: filterHead(b.filter)})
 	if b.filter != (chats.Filter{}) {
 		item := widgets.SidebarItem{Icon: "back", Title: "All chats"}
 		rows = append(rows, row{item: item, tap: func() { b.setFilter(chats.Filter{}) }})
-	} else if e, known := v.Session(key); !known && key != "" && v.Status.Loaded {
+	} else if e, known := v.Session(b.place.Chat); !known && b.place.Chat != "" && v.Status.Loaded {
 		// without the actions on chats, because it is not stored
-		item := widgets.SidebarItem{Title: feed.TitleOf(e), Selected: b.ui.nav.title == ""}
-		rows = append(rows, row{item: item, tap: func() { b.choose(key) }})
+		item := widgets.SidebarItem{Title: feed.TitleOf(e), Selected: b.place.Page == ""}
+		rows = append(rows, row{item: item, tap: func() { b.Choose(e.SessionKey) }})
 	}
 	groups := chats.Groups(v.Sessions.List, b.filter, b.now())
 	for _, g := range groups {
 		rows = append(rows, row{heading: g.Title, isGroup: true})
 		for _, e := range g.Chats {
 			r := row{chat: e}
-			if e.SessionKey == key && b.ui.nav.title == "" {
+			if e.SessionKey == b.place.Chat && b.place.Page == "" {
 				r.item = selected
 			}
 			rows = append(rows, r)
@@ -144,8 +108,7 @@ func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) 
 	switch n := v.Sessions.List.Archived(); {
 	case b.filter != (chats.Filter{}):
 		if len(groups) == 0 {
-			text := widgets.Choose(b.filter.Archived, "No archived chats", "No chats with this tag")
-			rows = append(rows, row{item: widgets.SidebarItem{Title: text, Muted: true}})
+			rows = append(rows, row{item: widgets.SidebarItem{Title: noChats(b.filter), Muted: true}})
 		}
 	case n > 0:
 		item := widgets.SidebarItem{Icon: "archive", Title: "Archived", Detail: fmt.Sprint(n), Muted: true}
@@ -161,7 +124,7 @@ func (b *sidebar) appendChats(rows []row, v feed.View, key protocol.SessionKey) 
 const hitLead = 12
 
 // resultRows are the search results.
-func (b *sidebar) resultRows(v feed.View) []row {
+func (b *Sidebar) resultRows(v feed.View) []row {
 	b.facts = factsOf(v)
 	rows := []row{{heading: "RESULTS"}}
 	for i := range b.results {
@@ -173,20 +136,20 @@ func (b *sidebar) resultRows(v feed.View) []row {
 		rows = append(rows, row{item: widgets.SidebarItem{Title: "No results", Muted: true}})
 	}
 	all := widgets.SidebarItem{Icon: "search", Title: "Search all messages"}
-	return append(rows, row{item: all, tap: func() { b.ui.nav.search(b.query) }})
+	return append(rows, row{item: all, tap: func() { b.e.Open(host.Search(b.query)) }})
 }
 
 // setFilter shows other chats.
-func (b *sidebar) setFilter(f chats.Filter) {
+func (b *Sidebar) setFilter(f chats.Filter) {
 	b.filter = f
 	b.chosen.None()
-	b.list.SetCursor(-1)
-	b.show()
-	b.list.ScrollToTop()
+	b.List.SetCursor(-1)
+	b.draw()
+	b.List.ScrollToTop()
 }
 
 // tap opens a row; with Ctrl it selects or deselects the chat, with Shift all chats up to it.
-func (b *sidebar) tap(i int, keys fyne.KeyModifier) {
+func (b *Sidebar) tap(i int, keys fyne.KeyModifier) {
 	r, at := b.rows[i], b.chatIndex(i)
 	switch {
 	case r.chat == nil:
@@ -202,18 +165,16 @@ func (b *sidebar) tap(i int, keys fyne.KeyModifier) {
 		b.openMatch(chats.Match{Chat: *r.chat, Hit: r.hit})
 		return
 	}
-	b.ui.main.conversation.window.Canvas().Focus(b.list)
-	b.list.SetCursor(i)
+	widgets.Focus(b.List)
+	b.List.SetCursor(i)
 }
 
 // openMatch opens a chat that a search found, at the message that matches.
-func (b *sidebar) openMatch(m chats.Match) {
+func (b *Sidebar) openMatch(m chats.Match) {
 	if m.Hit == nil {
-		b.choose(m.Chat.SessionKey)
+		b.Choose(m.Chat.SessionKey)
 		return
 	}
-	b.search.SetText("")
-	b.ui.main.endFirstRun()
-	b.ui.nav.openHit(*m.Hit)
-	b.ui.main.closeDrawer()
+	b.Search.SetText("")
+	b.e.Open(host.Chat{Key: m.Chat.SessionKey, Hit: m.Hit})
 }
