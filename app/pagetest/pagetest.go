@@ -188,15 +188,20 @@ func App(t testing.TB) fyne.App {
 	return k
 }
 
-// Settle runs, in a bubble of synctest, the calls of other goroutines until all of them wait.
+// Settle runs, in a bubble of synctest, the calls of other goroutines until all of them wait. It also
+// waits for the calls that [bind] gathers.
 func Settle() {
-	for {
+	for idle := 0; idle < 2; idle++ {
+		time.Sleep(gatherTime)
 		synctest.Wait()
-		if !fyne.CurrentApp().(*toolkit).thread.run() {
-			return
+		if fyne.CurrentApp().(*toolkit).thread.run() {
+			idle = -1
 		}
 	}
 }
+
+// gatherTime is longer than the time for which bind gathers calls.
+const gatherTime = 10 * time.Millisecond
 
 // WheelReachesPage checks the number of panels, and that they pass scroll events to the page.
 func WheelReachesPage(t *testing.T, o fyne.CanvasObject, panels int) {
