@@ -2,6 +2,14 @@ package inbox
 
 import (
 	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/widget"
+
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/grant"
@@ -11,13 +19,6 @@ import (
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
-	"slices"
-	"testing"
-	"time"
-
-	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 )
 
 func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {

@@ -2,14 +2,15 @@ package inbox
 
 import (
 	"encoding/json"
-	"fairlead/app/feed"
-	"fairlead/app/feed/feedtest"
-	"fairlead/app/question"
-	"fairlead/gateway/protocol"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
+	"fairlead/app/question"
+	"fairlead/gateway/protocol"
 )
 
 var exampleQuestion = protocol.Question{

@@ -2,11 +2,12 @@ package question
 
 import (
 	"encoding/json"
+	"strings"
+	"testing"
+
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
-	"strings"
-	"testing"
 )
 
 var exampleQuestion = protocol.Question{
