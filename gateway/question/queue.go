@@ -71,8 +71,8 @@ type openQuestion struct {
 }
 
 // Apply carries out an answer before it is stored: it pairs the device, or connects the app, and
-// stores the [AuditLine] of the answer with that, unless the answer has one of its own, see answerLine. It may complete the question's subject. After an
-// error the question stays pending.
+// stores the [AuditLine] of the answer with that, unless the queue does (answerLine). It may complete
+// the question's subject. After an error the question stays pending.
 type Apply func(ctx context.Context, who auth.Principal, q *protocol.Question, p protocol.QuestionAnswerParams) error
 
 // Terms are the conditions of a question. All fields may be empty.

@@ -84,8 +84,8 @@ func (p *Pipeline) Run(ctx context.Context, c Call) (res Result, err error) {
 
 // Authorize takes a call through every stage before its execution, which the caller does itself,
 // such as the queue of transfers. The caller must then report the outcome with
-// [Authorization.Finish], or leave the call open with [Authorization.Leave]. A call that is not allowed fails with protocol.ErrForbidden and the
-// reason.
+// [Authorization.Finish], or leave the call open with [Authorization.Leave]. A call that is not
+// allowed fails with protocol.ErrForbidden and the reason.
 func (p *Pipeline) Authorize(ctx context.Context, c Call) (Authorization, error) {
 	ctx, a, err := p.begin(ctx, c)
 	if err != nil {
