@@ -33,6 +33,9 @@ func (n *Node) hostInfo() *protocol.HostInfo {
 	if n.baseline != nil {
 		h.Enforcement.SetsAside = n.baseline.Denials.Folders()
 	}
+	if h.Enforcement != nil {
+		h.Enforcement.HidesOutside = true
+	}
 	h.Folders = []protocol.Folder{{Path: h.Workspace, ReadOnly: n.ws.Config().ReadOnly}}
 	for _, g := range n.opts.Confine.Grants {
 		h.Folders = append(h.Folders, protocol.Folder{Path: g.Dir, ReadOnly: g.ReadOnly || n.ws.Config().ReadOnly})

@@ -28,9 +28,19 @@ func (fm *fileMatcher) isHidden(r *rule) bool {
 }
 
 // isFindable reports whether the machine hides or protects all files of patterns that exist: it looks
-// for those with wildcards in the workspace only.
+// for those with wildcards in the workspace, and for those without ** also in folders that commands
+// cannot write and that do not contain the workspace.
 func (p *pathResolver) isFindable(patterns []string) bool {
-	isElsewhere := func(file string) bool { return hasWildcard(file) && !isIn(file, p.root) }
+	isElsewhere := func(file string) bool {
+		if !hasWildcard(file) || isIn(file, p.root) {
+			return false
+		}
+		parts := strings.Split(file, "/")
+		first := slices.IndexFunc(parts, hasWildcard)
+		base := p.realPath(path.Join("/", strings.Join(parts[:max(first, 0)], "/")))
+		isWritable := func(dir string) bool { return isIn(base, p.realPath(clean(dir))) || isIn(p.realPath(clean(dir)), base) }
+		return !p.call.Sandbox.HidesOutside || first < 2 || slices.Contains(parts, "**") || slices.ContainsFunc(append([]string{p.root}, p.call.Sandbox.Writable...), isWritable)
+	}
 	return !slices.ContainsFunc(patterns, isElsewhere)
 }
 
@@ -188,6 +198,8 @@ type Sandbox struct {
 	// SetsAside are absolute folders in which the machine sets aside what commands create under a rule
 	// that denies writing it.
 	SetsAside []string
+	// HidesOutside is that of the machine's report ([protocol.Enforcement]).
+	HidesOutside bool
 }
 
 // RequiredChecks are the sandbox checks (node/sandbox) that a machine must pass. Without one of
@@ -211,6 +223,7 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 		return s
 	}
 	s.Writes, s.Writable, s.SetsAside = true, slices.Clone(scratch), h.Enforcement.SetsAside
+	s.HidesOutside = h.Enforcement.HidesOutside
 	resolver := &pathResolver{aliases: usableAliases(h.Aliases)}
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {

@@ -126,7 +126,26 @@ func TestDenyRuleForWritingIsEnforcedWhereItIsSetAside(t *testing.T) {
 	}
 }
 
-// Files that exist are hidden in the workspace only.
+// Outside of the workspace, a machine finds files of a rule with wildcards if the rule has no **.
+func TestDenyRuleForReadingOutsideIsEnforcedWhereItsFilesAreFound(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]Verdict{
+		"~/clients/*/private": Allow, "~/clients/*/private/**": Allow, "/srv/*.key": Allow, "~/clients/**/private": Ask, "~/*/private": Ask, "/*/key": Ask, "/tmp/*.key": Ask,
+	} {
+		p := Policy{Rules: must(t, `{"rules":[{"tool":"Read","path":"`+path+`","verdict":"deny"}]}`)}
+		q := containedRequest("python3 build.py", protocol.ModeTrust)
+		q.Host.Enforcement.HidesOutside = true
+		if d := p.Decide(q); d.Verdict != want || want == Allow && len(d.Rules.Hidden) != 1 {
+			t.Errorf("%s: got %s (%s), rules %+v, want %s", path, d.Verdict, d.Reason, d.Rules, want)
+		}
+		q.Host.Enforcement.HidesOutside = false
+		if d := p.Decide(q); d.Verdict != Ask {
+			t.Errorf("%s on an older machine: got %s (%s), want a question", path, d.Verdict, d.Reason)
+		}
+	}
+}
+
+// Files that exist are hidden in the workspace only, or outside of what commands write.
 func TestDenyRuleForReadingInTmpAsks(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]Verdict{"**/*.key": Allow, "/tmp/*.key": Ask} {

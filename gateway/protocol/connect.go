@@ -148,6 +148,9 @@ type Enforcement struct {
 	// that denies writing it, and sets that aside: the folders that commands can write, and /tmp if
 	// theirs is private. An older node lists none.
 	SetsAside []string `json:"setsAside,omitempty"`
+	// HidesOutside reports that the node also hides existing files outside of its folders under a rule
+	// with wildcards but without **. An older node does not (extension).
+	HidesOutside bool `json:"hidesOutside,omitempty"`
 	// Lends reports that commands have no network, unless a person allows it for one.
 	Lends bool `json:"lendsNetwork,omitempty"`
 }

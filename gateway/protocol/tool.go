@@ -156,8 +156,8 @@ type CallPreview struct {
 	// Changes has their start-up files (extension).
 	PatchesRead bool          `json:"patchesRead,omitempty"`
 	Input       *CommandInput `json:"input,omitempty"`   // of a call that types into a running command (extension)
-	Problem string        `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
-	Fault   *Fault        `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
+	Problem     string        `json:"problem,omitempty"` // why the call would fail, such as "oldString not found"
+	Fault       *Fault        `json:"fault,omitempty"`   // the problem with its code, if the tool has one (extension)
 }
 
 // FileContent describes the content of a file (extension).

@@ -263,6 +263,36 @@ func TestPatternsOfRulesAreExpanded(t *testing.T) {
 	}
 }
 
+// Outside of the searched folders, patterns without ** are looked up.
+func TestPatternsOfRulesAreExpandedOutside(t *testing.T) {
+	dir, at := newTree(t)
+	write(t, at("ws/x"), at("clients/a/private/k"), at("clients/B/Private/k"), at("clients/c/public/k"), at("clients/a/deep/private/k"))
+	if err := os.Symlink(at("clients/c/public"), at("clients/c/private")); err != nil {
+		t.Skip("this system makes no links: ", err)
+	}
+	var list List
+	for pattern, want := range map[string][]string{
+		"clients/*/private": {"clients/B/Private", "clients/a/private", "clients/c/public"}, "clients/*/none": nil, "clients/**/private": nil, "none/*/x": nil,
+		"clients/[ab]/p*": {"clients/B/Private", "clients/a/private"}, "ws/*": {"ws/x"},
+	} {
+		for i := range want {
+			want[i] = at(want[i])
+		}
+		got := list.Expand([]string{filepath.ToSlash(dir) + "/" + pattern}, []string{at("ws")})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", pattern, got, want)
+		}
+	}
+	for i := range maxOutside + 1 {
+		if err := os.Mkdir(at("clients/n"+strconv.Itoa(i)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := list.Expand([]string{filepath.ToSlash(dir) + "/clients/*/private"}, nil), []string{at("clients")}; !slices.Equal(got, want) {
+		t.Errorf("with too many names: got %q, want %q", got, want)
+	}
+}
+
 func TestManyNewFoldersPushOutNone(t *testing.T) {
 	dir, at := newTree(t)
 	write(t, at("sub/deep/.envrc"))

@@ -95,6 +95,36 @@ func TestAPathOfADenyRuleIsNotToBeAskedFor(t *testing.T) {
 	}
 }
 
+// A rule with a wildcard hides files outside of the workspace, too.
+func TestADenyRuleHidesFilesOutside(t *testing.T) {
+	useShell(t)
+	b := newBoxedBench(t, sandbox.WorkspaceWrite)
+	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {
+		t.Skipf("this machine cannot protect files: %s", c.Why)
+	}
+	outside, err := os.MkdirTemp("testdata", "clients") // a command has its own /tmp
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(outside)
+	if outside, err = filepath.Abs(outside); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(outside, "ann", "private", "key")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("canary"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, rules := range map[string]*protocol.CommandRules{"no rule": nil, "rule": {Hidden: []string{outside + "/*/private"}}} {
+		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Rules: rules}, bashIn{Command: "cat " + file})
+		if err != nil || strings.Contains(out.Output, "canary") != (rules == nil) {
+			t.Errorf("%s: got %+v, %v", name, out, err)
+		}
+	}
+}
+
 func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 	useShell(t)
 	b := newBoxedBench(t, sandbox.WorkspaceWrite)
