@@ -77,7 +77,8 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	c = newConversation(cw.ui, w)
 	cw.windows[key] = c
 	c.toasts = newToasts(c.pane)
-	w.SetContent(container.NewStack(c.pane, c.toasts.box, c.drops.mark.Box))
+	c.bar = cw.ui.newBar()
+	w.SetContent(belowBar(c.bar, container.NewStack(c.pane, c.toasts.box, c.drops.mark.Box)))
 	last := cw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	register(w, c.bindings())

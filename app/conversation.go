@@ -23,6 +23,7 @@ type conversation struct {
 	pane   *chat.Pane
 	toasts *toasts // of its own window; nil in the main window
 	drops  *drops
+	bar    *widgets.Rect // of its own window, for another computer; nil otherwise
 
 	key      protocol.SessionKey
 	model    chat.Model

@@ -80,11 +80,19 @@ func (p *parts) nameMachines(v feed.View) {
 	u.machines.SetServers(lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) string { return string(s.Name) }))
 }
 
-// showMachines shows the colour of the computer that the main window controls.
+// showMachines shows the colour of the computer that the windows control.
 func (p *parts) showMachines(v feed.View) {
 	u := p.ui
 	p.nameMachines(v)
-	if local, ok := v.Machines.Local(); ok && u.main.bar != nil {
-		u.main.bar.Set(u.machines.Color(string(local.ID)), "")
+	local, ok := v.Machines.Local()
+	if !ok || u.main.bar == nil {
+		return
+	}
+	color := u.machines.Color(string(local.ID))
+	u.main.bar.Set(color, "")
+	for _, c := range u.chats.windows {
+		if c.bar != nil {
+			c.bar.Set(color, "")
+		}
 	}
 }

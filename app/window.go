@@ -69,18 +69,35 @@ func (u *ui) mainTitle() string {
 // content returns the body, with a bar in the colour of the computer that the window controls, if
 // that is another one.
 func (w *window) content() fyne.CanvasObject {
-	name := w.ui.backend.flags.gatewayName()
-	if name == "" {
-		return w.body
-	}
 	if w.bar == nil {
-		w.bar = widgets.NewRect(w.ui.machines.Color(name), "", 0)
-		w.bar.SetMinSize(fyne.NewSize(0, barHeight))
+		w.bar = w.ui.newBar()
 	}
-	return widgets.Border(w.bar, nil, nil, nil, w.body)
+	return belowBar(w.bar, w.body)
 }
 
 const barHeight = 4
+
+// newBar returns a bar in the colour of the computer that the windows control; nil for the own one.
+func (u *ui) newBar() *widgets.Rect {
+	name := u.backend.flags.gatewayName()
+	if name == "" {
+		return nil
+	}
+	if local, ok := u.view().Machines.Local(); ok {
+		name = string(local.ID)
+	}
+	bar := widgets.NewRect(u.machines.Color(name), "", 0)
+	bar.SetMinSize(fyne.NewSize(0, barHeight))
+	return bar
+}
+
+// belowBar returns a window's content below its bar, which may be nil.
+func belowBar(bar *widgets.Rect, content fyne.CanvasObject) fyne.CanvasObject {
+	if bar == nil {
+		return content
+	}
+	return widgets.Border(bar, nil, nil, nil, content)
+}
 
 // fill gives the toolkit's window its content, size and keys.
 func (w *window) fill() {

@@ -35,6 +35,8 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	}
 	u.backend.flags.join = "ws://nas/ws"
 	u.main.content()
+	u.chats.openWindow("alone")
+	t.Cleanup(u.chats.windows["alone"].window.Close)
 	v := sample()
 	v.Machines = append(v.Machines, protocol.NodeInfo{ID: "nas-own", Local: true, Colour: style.Choices[3]})
 	for i := range v.Machines[:len(v.Machines)-1] {
@@ -43,5 +45,7 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	u.update(v)
 	if want := style.ChoiceColor(style.Choices[3]); u.main.bar.Fill != want {
 		t.Errorf("the bar has the colour %s, want %s", u.main.bar.Fill, want)
+	} else if got := u.chats.windows["alone"].bar; got == nil || got.Fill != want {
+		t.Errorf("the window of a chat: got the bar %v, want the colour %s", got, want)
 	}
 }
