@@ -15,7 +15,7 @@ import (
 	"fairlead/node"
 )
 
-// local gives the settings window access to this computer's own settings.
+// local gives the settings access to this computer's own settings.
 type local struct{ b *backend }
 
 func (l local) settings() *settings.Local {

@@ -264,7 +264,7 @@ func (e *gatewaysPage) pairOrCancel() {
 			left := max(0, int(end.Sub(now).Round(time.Second).Seconds()))
 			e.words.Show()
 			e.words.Set(format.Words(words), style.ColorText)
-			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). It must show the same words:", left), style.ColorText)
+			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). Leaving this page cancels it. It must show the same words:", left), style.ColorText)
 		}
 		bind.Do(ctx, func() { wait(time.Now()) })
 		bind.Every(ctx, time.Second, wait)

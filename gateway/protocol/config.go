@@ -91,7 +91,7 @@ func ProviderID(text string) string {
 	return text
 }
 
-// Provider describes a model provider for the settings window (extension).
+// Provider describes a model provider for the settings (extension).
 type Provider struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
