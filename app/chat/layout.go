@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/style"
+	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 )
 
@@ -14,7 +15,8 @@ type parts struct {
 }
 
 // parts returns the present sizes. A part that is hidden has none.
-func (p *Pane) parts() parts {
+func (l paneLayout) parts() parts {
+	p := l.p
 	p.header.fit(p.Size().Width)
 	need := func(o fyne.CanvasObject) fyne.Size {
 		if !o.Visible() {
@@ -36,19 +38,27 @@ const columnWidth = 640
 func (p *Pane) relayout() {
 	if s := p.Size(); s.Width > 0 {
 		paneLayout{p}.Layout(nil, s)
-		p.laidOut = p.parts()
+		p.laidOut = paneLayout{p}.parts()
 	}
 }
 
-// cover hides what extends out of the content behind the header and the composer. Their backgrounds
-// are drawn only then, because large areas dominate the drawing time without a graphics processor.
-func (p *Pane) cover() {
-	if p.chat.readOnly {
-		return
-	}
-	above, below := p.transcript.Overflow()
-	widgets.SetVisible(p.headerBackground, above)
-	widgets.SetVisible(p.composerBackground, below || !p.transcript.Visible())
+// covers are the backgrounds of the header and the composer, which hide what extends out of the
+// content behind them. They are drawn only then, because large areas dominate the drawing time without
+// a graphics processor.
+type covers struct {
+	list             *transcript.View
+	header, composer *widgets.Background
+	isUnused         bool // the pane has neither header nor composer
+}
+
+func newCovers(list *transcript.View) *covers {
+	return &covers{list: list, header: widgets.NewBackground("background", "", 0), composer: widgets.NewBackground("background", "", 0)}
+}
+
+func (c *covers) show() {
+	above, below := c.list.Overflow()
+	widgets.SetVisible(c.header, above && !c.isUnused)
+	widgets.SetVisible(c.composer, (below || !c.list.Visible()) && !c.isUnused)
 }
 
 // contentLayout gives all space to the transcript, and centres an object that replaces it.
@@ -114,9 +124,9 @@ func (l paneLayout) Layout(_ []fyne.CanvasObject, size fyne.Size) {
 	p.content.Layout.Layout(p.content.Objects, p.content.Size()) // its content may have a new height
 	p.headerLine.Move(fyne.NewPos(0, head))
 	p.headerLine.Resize(fyne.NewSize(size.Width, 1))
-	p.headerBackground.Resize(fyne.NewSize(size.Width, top))
-	p.composerBackground.Move(fyne.NewPos(0, size.Height-h-margin))
-	p.composerBackground.Resize(fyne.NewSize(size.Width, h+margin))
+	p.covers.header.Resize(fyne.NewSize(size.Width, top))
+	p.covers.composer.Move(fyne.NewPos(0, size.Height-h-margin))
+	p.covers.composer.Resize(fyne.NewSize(size.Width, h+margin))
 	p.composer.hint.layOut(x, size.Height-h-margin/2, width)
 	p.composer.entry.completion.layOut(x, size.Height-h-margin/2, width)
 }

@@ -32,16 +32,15 @@ type Pane struct {
 	reveal     *reveal
 	positions  *positions
 
-	empty              fyne.CanvasObject
-	content            *fyne.Container
-	headerBackground   *widgets.Background // backgrounds, and the line below the header
-	composerBackground *widgets.Background
-	headerLine         fyne.CanvasObject
-	reserved           float32 // height between the transcript and the composer, see [Pane.Reserve]
-	laidOut            parts   // sizes of the latest layout
-	problemBox         *widgets.ErrorBox
-	loadingText        *widgets.Text
-	loadingSince       time.Time // start of loading
+	empty        fyne.CanvasObject
+	content      *fyne.Container
+	covers       *covers
+	headerLine   fyne.CanvasObject // the line below the header
+	reserved     float32           // height between the transcript and the composer, see [Pane.Reserve]
+	laidOut      parts             // sizes of the latest layout
+	problemBox   *widgets.ErrorBox
+	loadingText  *widgets.Text
+	loadingSince time.Time // start of loading
 }
 
 // New creates a pane without a conversation; [Pane.Update] sets one. All windows share machines.
@@ -70,20 +69,21 @@ func New(h Handlers, machines *style.Machines) *Pane {
 		p.composer.focus()
 	}
 	p.transcript.Width, p.transcript.Selection.ItemText = columnWidth, p.choices.visibleText
-	p.transcript.OnPlaced = p.cover
+	p.covers = newCovers(p.transcript)
+	p.transcript.OnPlaced = p.covers.show
 	p.transcript.OnTop = func() {
 		if p.chat.state.More {
 			p.chat.handlers.Older()
 		}
 	}
-	p.headerBackground, p.composerBackground, p.headerLine = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
+	p.headerLine = widgets.HLine()
 	p.empty = p.composer.newEmpty()
 	p.problemBox = widgets.NewErrorBox(widgets.Problem{}, func() { again.runAction(actionReload, "") })
 	p.loadingText = widgets.NewText("Loading…", style.ColorMuted, "text")
 	p.loadingText.Align = fyne.TextAlignCenter
 	p.content = container.New(contentLayout{}, p.transcript, p.empty, p.problemBox, p.loadingText)
 	// Above the transcript: Fyne's software painter does not clip what scrolls within a row.
-	p.Compose(p, container.New(paneLayout{p}, p.content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.composer.hint.box, p.composer.entry.completion.box))
+	p.Compose(p, container.New(paneLayout{p}, p.content, p.covers.header, p.covers.composer, p.header.box, p.headerLine, p.finder.box, p.composer.box, p.composer.hint.box, p.composer.entry.completion.box))
 	p.show()
 	return p
 }
@@ -91,11 +91,12 @@ func New(h Handlers, machines *style.Machines) *Pane {
 // NewReader creates a read-only pane for an archived conversation, without header and composer.
 func NewReader(h Handlers, machines *style.Machines) *Pane {
 	p := New(h, machines)
-	p.chat.readOnly = true
+	p.chat.readOnly, p.covers.isUnused = true, true
+	p.covers.show()
 	p.content.Remove(p.empty)
 	p.empty = widgets.NewEmptyState("chat", "No messages", "")
 	p.content.Add(p.empty)
-	for _, o := range []fyne.CanvasObject{p.header.box, p.composer.box, p.headerBackground, p.composerBackground, p.headerLine, p.empty} {
+	for _, o := range []fyne.CanvasObject{p.header.box, p.composer.box, p.headerLine, p.empty} {
 		o.Hide()
 	}
 	return p
@@ -166,14 +167,14 @@ func (p *Pane) show() {
 	trouble := s.Problem != "" && len(items) == 0
 	loading := s.Loading && len(items) == 0 && !trouble
 	widgets.SetVisible(p.transcript, len(items) > 0)
-	p.cover()
+	p.covers.show()
 	widgets.SetVisible(p.empty, p.chat.isSet && len(items) == 0 && !trouble && !loading)
 	widgets.SetVisible(p.problemBox, trouble)
 	widgets.SetVisible(p.loadingText, loading && p.chat.now.Sub(p.loadingSince) >= 300*time.Millisecond)
 	if trouble {
 		p.problemBox.Set(widgets.Problem{Title: sentence(s.Problem), Button: "Try again"})
 	}
-	if p.parts() != p.laidOut { // each layout causes a frame
+	if (paneLayout{p}).parts() != p.laidOut { // each layout causes a frame
 		p.relayout()
 	}
 }

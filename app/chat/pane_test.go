@@ -279,10 +279,10 @@ func TestCoversAreDrawnOnlyOverRows(t *testing.T) {
 	d := newDesk(t, 800, 600)
 	check := func(when string, header, composer bool) {
 		t.Helper()
-		if got := d.headerBackground.Visible(); got != header {
+		if got := d.covers.header.Visible(); got != header {
 			t.Errorf("%s, the header's background is visible: got %t, want %t", when, got, header)
 		}
-		if got := d.composerBackground.Visible(); got != composer {
+		if got := d.covers.composer.Visible(); got != composer {
 			t.Errorf("%s, the composer's background is visible: got %t, want %t", when, got, composer)
 		}
 	}

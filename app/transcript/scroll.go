@@ -13,7 +13,7 @@ import (
 // ScrollToEnd scrolls to the end and follows it.
 func (t *View) ScrollToEnd() {
 	t.rows.follow = true
-	t.redraw()
+	t.place()
 }
 
 // Top returns the item at the top of the view, and its height above the view; or an empty key.
@@ -58,8 +58,8 @@ func (t *View) VisibleRows() []Row {
 // Highlight highlights the item with that key, until another one or none is highlighted.
 func (t *View) Highlight(key string) {
 	if t.highlight.key != key {
-		t.highlight.key = key
-		t.redraw()
+		t.highlight.key, t.rows.changed = key, true
+		t.place()
 	}
 }
 
@@ -81,7 +81,7 @@ func (h *highlight) place(rows *viewport) {
 // moveTo scrolls to a row, with a part of it above the view.
 func (t *View) moveTo(row int, into float32) {
 	t.rows.follow, t.rows.anchor, t.rows.topOffset = false, row, into
-	t.redraw()
+	t.place()
 	if t.rows.endInView() { // the reader has scrolled to the end
 		t.rows.follow = true
 	}
@@ -108,12 +108,6 @@ func (t *View) Overflow() (above, below bool) {
 	}
 	last := t.rows.order[len(t.rows.order)-1]
 	return t.rows.topOffset > 0, last.y+last.h > t.rows.height || t.highlight.rect.Visible()
-}
-
-// redraw places the rows and requests a frame.
-func (t *View) redraw() {
-	t.rows.changed = true
-	t.place()
 }
 
 // place places the rows. It requests a frame only if that changes what is in view: the toolkit would

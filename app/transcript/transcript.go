@@ -97,8 +97,8 @@ func (t *View) SetItems(items []Item) {
 // HeightChanged must be called by a row whose height changed: the top of the view stays.
 func (t *View) HeightChanged() {
 	follow := t.rows.follow
-	t.rows.follow = false
-	t.redraw()
+	t.rows.follow, t.rows.changed = false, true
+	t.place()
 	if follow && t.rows.endInView() {
 		t.rows.follow = true
 	}
@@ -159,7 +159,8 @@ func (r *viewRenderer) Refresh() {
 		r.t.rows.topOffset = share * widgets.Fit(a.row, a.row.Size().Width)
 	}
 	r.t.toEnd.button.Refresh()
-	r.t.redraw()
+	r.t.rows.changed = true
+	r.t.place()
 }
 
 func (r *viewRenderer) Objects() []fyne.CanvasObject {
