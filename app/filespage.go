@@ -32,7 +32,7 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	n.files = p
 	switch file, machine := n.filePath, n.filesMachine; {
 	case file != "":
-		p.OpenAt(file)
+		p.OpenAt(machine, file)
 	case machine != "":
 		p.Open(machine)
 	default:

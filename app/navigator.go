@@ -12,6 +12,7 @@ import (
 	"fairlead/app/chat"
 	"fairlead/app/feed"
 	"fairlead/app/files"
+	"fairlead/app/host"
 	"fairlead/app/search"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -31,6 +32,7 @@ type navigator struct {
 
 	machineID    protocol.NodeID // machineID of the machines page; empty for all
 	adding       bool            // the machines page opens with the page that adds one
+	creating     bool            // the page opens with the form of something new
 	filePath     string          // filePath that the files page opens with
 	filesMachine protocol.NodeID // machine that the files page opens with; empty for the last one
 	files        *files.Pair     // the files page, while it is open
@@ -68,6 +70,12 @@ func (n *navigator) browse(id protocol.NodeID) {
 // editFile opens one of the agent's own files or folders in the editor.
 func (n *navigator) editFile(path string) {
 	n.filePath = path
+	n.openTitled(filesTitle)
+}
+
+// showFile shows a file or a folder of a machine.
+func (n *navigator) showFile(f host.File) {
+	n.filesMachine, n.filePath = f.Machine, f.Path
 	n.openTitled(filesTitle)
 }
 
@@ -112,6 +120,20 @@ func (n *navigator) openMachine(id protocol.NodeID) {
 func (n *navigator) addMachine() {
 	n.machineID, n.adding = "", true
 	n.openTitled(machinesTitle)
+}
+
+// create opens a page with the form of something new.
+func (n *navigator) create(title string) {
+	n.creating = true
+	n.openTitled(title)
+	n.creating = false
+}
+
+// created shows the form of something new on a page that is being opened, if that was asked for.
+func (n *navigator) created(form func()) {
+	if n.creating {
+		form()
+	}
 }
 
 // openTitled opens the page with a title, which may be one of the settings.

@@ -42,6 +42,8 @@ func (h pageHost) Open(to host.Target) {
 		nav.editFile(string(to))
 	case host.Files:
 		nav.browse(protocol.NodeID(to))
+	case host.File:
+		nav.showFile(to)
 	case host.Page:
 		nav.openTitled(string(to))
 	case host.Setting:

@@ -90,6 +90,7 @@ func (n fixedPages) transfers() page {
 func (n fixedPages) schedule() page {
 	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := schedule.New(ctx, n.ui.env())
+		n.nav.created(p.Create)
 		return p.Box, p.Back
 	}}
 }
@@ -111,6 +112,7 @@ func (n fixedPages) auditLog() page {
 func (n fixedPages) rules() settings.Entry {
 	return settings.Entry{Icon: "shield", Title: "Approvals and rules", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := rules.New(ctx, n.ui.env())
+		n.nav.created(p.Create)
 		return p.Box, p.Back
 	}}
 }
@@ -118,6 +120,7 @@ func (n fixedPages) rules() settings.Entry {
 func (n fixedPages) skills() settings.Entry {
 	return settings.Entry{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := skills.New(ctx, n.ui.env())
+		n.nav.created(p.Create)
 		return p.Box, p.Back
 	}}
 }
@@ -139,6 +142,7 @@ func (n fixedPages) apps() settings.Entry {
 func (n fixedPages) tools() settings.Entry {
 	return settings.Entry{Icon: "plug", Title: "Tools", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := tools.New(ctx, n.ui.env())
+		n.nav.created(p.Create)
 		return p.Box, p.Back
 	}}
 }

@@ -89,7 +89,8 @@ func (w *window) bindings() []binding {
 	u := w.ui
 	return append(w.conversation.chatBindings(), []binding{
 		{groupChats, "New chat", fyne.KeyN, ctrl, u.chats.Create},
-		{groupChats, "Search chats", fyne.KeyK, ctrl, w.focusSearch},
+		{groupProgram, "Find anything", fyne.KeyK, ctrl, u.nav.openPalette},
+		{groupChats, "Search chats", fyne.KeyG, ctrl, w.focusSearch},
 		{groupChats, "Find in this chat", fyne.KeyF, ctrl, w.findInChat},
 		{groupChats, "Search all messages", fyne.KeyF, ctrlShift, func() { u.nav.search(w.sidebar.Search.Text) }},
 		{groupChats, "Next question", fyne.KeyJ, ctrl, u.chats.nextQuestion},

@@ -42,7 +42,7 @@ func (d *day) leaveForm() {
 	d.openSchedules()
 	d.newSchedule()
 	d.waitText(mainWindow, "unsaved changes were restored")
-	d.keys("ctrl+k")
+	d.keys("ctrl+g")
 	d.typeText("zebra")
 	d.waitText(mainWindow, "No results")
 	d.keys("Escape", "Escape", "Escape") // clears the word, leaves the search, leaves the form

@@ -236,7 +236,7 @@ func TestAPersonsSecondDay(t *testing.T) {
 	// A narrow window: the sidebar is a drawer, and its search works by keyboard.
 	w = d.main()
 	d.run("xdotool", "windowsize", "--sync", w.id, "480", "700")
-	d.keys("ctrl+k")
+	d.keys("ctrl+g")
 	d.typeText("Go files")
 	// the search waits for a pause in typing
 	d.waitPlaces(mainWindow, left, "RESULTS", "the Go files")

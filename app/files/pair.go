@@ -137,7 +137,7 @@ func (b *Pair) layOut() {
 func (b *Pair) Open(id protocol.NodeID) { b.active.Open(id) }
 
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
-func (b *Pair) OpenAt(file string) { b.active.OpenAt(file) }
+func (b *Pair) OpenAt(place protocol.NodeID, file string) { b.active.OpenAt(place, file) }
 
 // EditPath lets the person type the folder's path (Ctrl+L).
 func (b *Pair) EditPath() { b.active.EditPath() }

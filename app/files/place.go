@@ -42,10 +42,11 @@ func (p *Page) Open(id protocol.NodeID) {
 }
 
 // OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
-func (p *Page) OpenAt(file string) {
+func (p *Page) OpenAt(place protocol.NodeID, file string) {
 	p.visits.isDetour = true
 	p.filter.SetText("")
-	p.model.Open("")
+	p.model.Open(place)
+	file = wording.Slashes(file)
 	dir, name := path.Split(file)
 	p.model.Enter(dir)
 	if name != "" {

@@ -67,6 +67,11 @@ type (
 	AgentFile string
 	// Files are the files of a machine; an empty one is the machine that was shown last.
 	Files protocol.NodeID
+	// File is a file or a folder of a machine on its page.
+	File struct {
+		Machine protocol.NodeID
+		Path    string
+	}
 	// Page is a page, or a page of the settings, by its title.
 	Page string
 	// Setting are the settings that contain all words.
@@ -111,6 +116,7 @@ func (NewMachine) isTarget()   {}
 func (Search) isTarget()       {}
 func (AgentFile) isTarget()    {}
 func (Files) isTarget()        {}
+func (File) isTarget()         {}
 func (Page) isTarget()         {}
 func (Setting) isTarget()      {}
 func (Question) isTarget()     {}

@@ -76,9 +76,14 @@ func (p *Page) Load() {
 	})
 }
 
+// Create opens the form of a new rule.
+func (p *Page) Create() {
+	p.open(protocol.Rule{Policy: json.RawMessage(newPolicy), Origin: protocol.RuleFromPerson})
+}
+
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	add := widgets.NewButton("New rule", "plus", func() { p.open(protocol.Rule{Policy: json.RawMessage(newPolicy), Origin: protocol.RuleFromPerson}) })
+	add := widgets.NewButton("New rule", "plus", p.Create)
 	add.Primary = true
 	body := widgets.Border(widgets.Col(style.Gap, p.search, widgets.Inset(0, 0, style.Gap, 0, p.count)), nil, nil, nil, master)
 	return widgets.NewPage("Approvals and rules", body, widgets.NewQuietButton("Import…", "import", p.load), widgets.NewQuietButton("Export…", "export", p.save), add)

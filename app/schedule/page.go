@@ -107,8 +107,11 @@ func (p *Page) fill() {
 	})
 }
 
+// Create opens the form of a new schedule.
+func (p *Page) Create() { p.openForm("new", newFields()) }
+
 func (p *Page) addButton() *widgets.Button {
-	b := widgets.NewButton("New schedule", "plus", func() { p.openForm("new", newFields()) })
+	b := widgets.NewButton("New schedule", "plus", p.Create)
 	b.Primary = true
 	return b
 }

@@ -12,6 +12,9 @@ const (
 	allSettingsTitle   = "All settings"
 )
 
+// OwnTitles are the titles of the pages of this package.
+var OwnTitles = []string{generalTitle, ModelsTitle, NotificationsTitle, computerTitle, gatewaysTitle, helpTitle, AboutTitle, allSettingsTitle}
+
 // pageWords describe pages for the search, with words that a person may look for.
 var pageWords = map[string]string{
 	generalTitle:          "Appearance and start",

@@ -103,7 +103,7 @@ func New(ctx context.Context, e host.Env, o Options) *Sidebar {
 
 // connectSearch creates the search field.
 func (b *Sidebar) connectSearch() {
-	b.Search = widgets.NewSearchField("Search", widgets.ShortcutName("K", false))
+	b.Search = widgets.NewSearchField("Search", widgets.ShortcutName("G", false))
 	b.Search.OnChanged = b.find
 	b.Search.OnCancel = func() {
 		b.Search.SetText("")

@@ -65,10 +65,13 @@ func (p *Page) show(v View) {
 	p.Update()
 }
 
+// Create opens the form of a new skill.
+func (p *Page) Create() { p.openForm() }
+
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
 	again := widgets.NewQuietButton("", "reset", p.m.Reread)
-	add := widgets.NewButton("New skill", "plus", p.openForm)
+	add := widgets.NewButton("New skill", "plus", p.Create)
 	add.Primary = true
 	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))
 	return widgets.NewPage("Skills", widgets.Border(top, nil, nil, nil, master), again, add)

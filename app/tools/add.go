@@ -43,7 +43,7 @@ type addDraft struct {
 	node                protocol.NodeID
 }
 
-func (p *Page) openAdd() *addForm {
+func newAddForm(p *Page) *addForm {
 	draft, left := unsaved.Open(p.e.Drafts, "add a server", addDraft{})
 	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, left.node), message: newMessage(p), draft: draft, left: left}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
@@ -76,7 +76,7 @@ func (p *Page) openAdd() *addForm {
 		}
 	}
 	p.openForm("Add a server", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
-		widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openAdd() })),
+		widgets.NewDraftLine(draft.IsRestored, discard(p.Create)),
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
 		f.text, f.preview, f.where, f.access,
 		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall))

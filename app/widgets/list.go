@@ -40,6 +40,13 @@ type ItemList struct {
 	focused     bool // shows a focus ring on the current line
 }
 
+// Highlight marks a line as the current one while the focus is elsewhere, such as in a search field.
+func (l *ItemList) Highlight(i int) {
+	l.focused = true
+	l.OnHighlighted(i)
+	l.ScrollTo(i)
+}
+
 // NewItemList creates an empty list.
 func NewItemList(onChoose func(i int)) *ItemList {
 	l := &ItemList{OnChoose: onChoose}

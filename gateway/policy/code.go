@@ -155,7 +155,7 @@ func loadsCode(name string, words []shell.Word) string {
 		begins := func(s string) bool { return strings.HasPrefix(opt, s) }
 		isCompilers := slices.ContainsFunc(loadingOptions, contains) || begins("@") || begins("-B") ||
 			opt == "linker" || opt == "-Clinker" || opt == "-Xclang"
-		if why := namesCode(name, w.Text); why != "" {
+		if why := namesCode(name, opt); why != "" {
 			return why
 		}
 		if compilers[name] && isCompilers {
@@ -165,24 +165,10 @@ func loadsCode(name string, words []shell.Word) string {
 	return ""
 }
 
-// namesCode describes a word that is known to name code that the program runs, or returns "".
-// Programs accept beginnings of long options.
+// namesCode describes a word that is known to be an option whose code the program runs, or returns "".
 func namesCode(name, word string) string {
-	option, _, _ := strings.Cut(word, "=")
-	names := func(s string) bool {
-		whole, isWhole := strings.CutSuffix(s, "$")
-		switch {
-		case isWhole:
-			return option == whole
-		case strings.HasPrefix(s, "--") && len(option) > 4 && strings.HasPrefix(s, option):
-			return true
-		case !isFlag(word):
-			return strings.HasPrefix(strings.ToLower(word), s)
-		}
-		return strings.HasPrefix(word, s)
-	}
 	lines := slices.Concat(classes["loads "+name], classes["loads "+loadsLike[unversionedName(name)]])
-	if !slices.Contains(lines, "!"+word) && slices.ContainsFunc(lines, names) {
+	if slices.ContainsFunc(lines, func(s string) bool { return strings.HasPrefix(word, s) }) {
 		return name + " " + shorten(word) + " may run code that is not in the command"
 	}
 	return ""

@@ -140,4 +140,6 @@ func (fakeLocalModels) Pull(_, model string) error {
 	return nil
 }
 
-func (l fakeLocalModels) StopPull(_ context.Context, model string, _ bool) error { return l.Pull("", model) }
+func (l fakeLocalModels) StopPull(_ context.Context, model string, _ bool) error {
+	return l.Pull("", model)
+}

@@ -1,0 +1,141 @@
+package palette
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"fairlead/app/feed"
+	"fairlead/app/host"
+	"fairlead/gateway/protocol"
+)
+
+// Entry is something that the palette finds.
+type Entry struct {
+	Icon, Title string
+	Kind        string // shown at the right
+	// Words are further words by which it is found.
+	Words string
+	// Do is what choosing it does; without it, Target is opened.
+	Do     func()
+	Target host.Target
+}
+
+// Model finds entries. It is safe for concurrent use.
+type Model struct {
+	feed    *feed.Feed
+	own     []Entry
+	setting *feed.Value[[]Entry]
+}
+
+// NewModel creates a model of the entries of a gateway. own are the actions and pages of the program.
+func NewModel(f *feed.Feed, own []Entry) *Model {
+	return &Model{feed: f, own: own, setting: feed.NewValue[[]Entry](nil)}
+}
+
+// LoadSettings loads the settings. Until then, none is found. It blocks.
+func (m *Model) LoadSettings(ctx context.Context) error {
+	r, err := feed.Call(ctx, m.feed, protocol.ConfigSchema, protocol.Empty{})
+	if err != nil {
+		return err
+	}
+	var list []Entry
+	for _, f := range r.Fields {
+		if f.Title != "" {
+			list = append(list, settingEntry(f))
+		}
+	}
+	m.setting.Update(func(l *[]Entry) { *l = list })
+	return nil
+}
+
+// Most entries that are shown.
+const (
+	maxEntries = 30
+	maxRecent  = 6 // chats, while nothing is typed
+)
+
+// Find returns the entries that contain all words of a query, the best first. Without a query it
+// returns the actions and the latest chats.
+func (m *Model) Find(query string) []Entry {
+	v := m.feed.View()
+	if strings.TrimSpace(query) == "" {
+		chats := chatEntries(v)
+		return slices.Concat(chats[:min(len(chats), maxRecent)], m.pausing(v), m.own, machineActions(v))
+	}
+	type ranked struct {
+		Entry
+		rank int
+	}
+	var found []ranked
+	for _, e := range slices.Concat(m.own, m.pausing(v), chatEntries(v), machineEntries(v), machineActions(v), m.setting.Get()) {
+		if r := rank(e, query); r >= 0 {
+			found = append(found, ranked{e, r})
+		}
+	}
+	slices.SortStableFunc(found, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	list := make([]Entry, 0, min(len(found), maxEntries))
+	for _, e := range found[:min(len(found), maxEntries)] {
+		list = append(list, e.Entry)
+	}
+	return list
+}
+
+// rank says how well an entry fits a query; less is better, and -1 means that it does not.
+func rank(e Entry, query string) int {
+	title := strings.ToLower(e.Title)
+	all := title + " " + strings.ToLower(e.Kind+" "+e.Words)
+	words := strings.Fields(strings.ToLower(query))
+	if slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) }) {
+		return -1
+	}
+	begins := func(text, w string) bool {
+		return slices.ContainsFunc(strings.FieldsFunc(text, isBetween), func(s string) bool { return strings.HasPrefix(s, w) })
+	}
+	switch {
+	case strings.HasPrefix(title, strings.Join(words, " ")):
+		return 0
+	case !slices.ContainsFunc(words, func(w string) bool { return !begins(title, w) }):
+		return 1
+	case !slices.ContainsFunc(words, func(w string) bool { return !begins(all, w) }):
+		return 2
+	}
+	return 3
+}
+
+// isBetween reports whether a letter separates words.
+func isBetween(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// IsPath reports whether a query is the path of a file: on this computer, in the form of its system.
+func IsPath(query string) bool {
+	q := strings.TrimSpace(query)
+	return strings.HasPrefix(q, "/") || strings.HasPrefix(q, "~") || len(q) > 2 && q[1] == ':' && (q[2] == '\\' || q[2] == '/')
+}
+
+// Files returns the files of this computer's folder in which a path ends, as far as their names begin
+// like the path's last part. It blocks.
+func (m *Model) Files(ctx context.Context, query string) ([]Entry, error) {
+	local, ok := m.feed.View().Machines.Local()
+	if !ok {
+		return nil, nil
+	}
+	query = strings.ReplaceAll(strings.TrimSpace(query), `\`, "/")
+	if query == "~" {
+		query = "~/"
+	}
+	dir, name := path.Split(query)
+	r, err := feed.Call(ctx, m.feed, protocol.FilesList, protocol.FilesListParams{Node: local.ID, Path: dir})
+	if err != nil {
+		return nil, err
+	}
+	var list []Entry
+	for _, f := range r.Entries {
+		if strings.HasPrefix(strings.ToLower(f.Name), strings.ToLower(name)) && len(list) < maxEntries {
+			list = append(list, fileEntry(local.ID, r.Path, f))
+		}
+	}
+	return list, nil
+}
