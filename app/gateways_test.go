@@ -142,7 +142,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	g.list.Update(func(l *[]state.GatewayLine) { *l = []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
 	g.setPending("b", 4)
 	if got := g.list.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want got[0].Needs == 0 && got[1].Needs == 4", got)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		if _, err := g.nodes.Applicant("cellar"); err == nil {
 			break
 		} else if time.Now().After(end) {
-			t.Fatal(err)
+			t.Fatalf("got %v, want !time.Now().After(end)", err)
 		}
 	}
 	// Both computers have the same name, so this one's name is taken there.

@@ -87,7 +87,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	}
 	peers, err := g.peers.List()
 	if err != nil || len(peers) != 1 {
-		t.Fatal(peers, err)
+		t.Fatalf("got %v, %v; want err == nil && len(peers) == 1", peers, err)
 	}
 	pin := peers[0].Pin
 	there := func(online bool) {
@@ -104,7 +104,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 		down := ""
 		for range g.nodes.Changed.Changes(waiting) {
 			if list, err := g.List(); err != nil || len(list) != 1 {
-				t.Fatal(list, err)
+				t.Fatalf("got %v, %v; want err == nil && len(list) == 1", list, err)
 			} else if down = list[0].OfflineReason; down == want {
 				return
 			}

@@ -31,7 +31,7 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	var back protocol.AuditEntry
 	if err := json.Unmarshal([]byte(lines[0]), &back); err != nil || len(lines) != 2 || back.What != list[0].What {
-		t.Errorf("%q, %v", lines, err)
+		t.Errorf("got %q, %v; want err == nil && len(lines) == 2 && back.What == list[0].What", lines, err)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestOnlyWhatLetsMorePassCanBeTakenBack(t *testing.T) {
 		{protocol.AuditEntry{Kind: protocol.AuditGrantWithdrawn, Approval: "a"}, false},
 	} {
 		if got := createdPermission(c.e); got != c.want {
-			t.Errorf("%+v: %v", c.e, got)
+			t.Errorf("%+v: got %v, want %v", c.e, got, c.want)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestCompletionInTheMiddleReplacesOnlyItsWord(t *testing.T) {
 	test.Type(e, " @stu")
 	key(e, fyne.KeyReturn)
 	if e.Text != "on @studio and on" {
-		t.Errorf("%q", e.Text)
+		t.Errorf("got %q, want %q", e.Text, "on @studio and on")
 	}
 	key(e, fyne.KeyBackspace)
 	if !e.AcceptsTab() {

@@ -47,16 +47,16 @@ func TestUpAndDownGoThroughWhatWasSent(t *testing.T) {
 	key(e, fyne.KeyUp)
 	key(e, fyne.KeyUp)
 	if e.Text != "first" {
-		t.Fatalf("%q", e.Text)
+		t.Fatalf("got %q, want %q", e.Text, "first")
 	}
 	key(e, fyne.KeyUp)
 	key(e, fyne.KeyDown)
 	if e.Text != "second" {
-		t.Fatalf("%q", e.Text)
+		t.Fatalf("got %q, want %q", e.Text, "second")
 	}
 	key(e, fyne.KeyDown)
 	if e.Text != "" {
-		t.Fatalf("%q", e.Text)
+		t.Fatalf("got %q, want %q", e.Text, "")
 	}
 	e.SetText("typed")
 	key(e, fyne.KeyUp)
@@ -133,7 +133,7 @@ func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
 	w.Resize(fyne.NewSize(480, 600))
 	p.composer.entry.TypedRune('!')
 	if got := p.Draft(); got != "kept!" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "kept!")
 	}
 }
 

@@ -190,7 +190,7 @@ func TestAnotherChatForgetsDraftAndFolds(t *testing.T) {
 	d.choices.expanded["z"] = true
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "b"}, Messages: []protocol.Message{user("1", "y")}})
 	if d.Draft() != "" || len(d.choices.expanded) != 0 || lines(d.transcript.Items()) != "You: y" {
-		t.Errorf("%q %v %s", d.Draft(), d.choices.expanded, lines(d.transcript.Items()))
+		t.Errorf(`got %q %v %s; want d.Draft() == "" && len(d.choices.expanded) == 0 && lines(d.transcript.Items()) == "You: y"`, d.Draft(), d.choices.expanded, lines(d.transcript.Items()))
 	}
 }
 

@@ -9,7 +9,7 @@ func TestHighlightKeepsEveryLetter(t *testing.T) {
 	code := "package x\n\n// C is a comment\nfunc F() string { return \"a\\tb\" }\n"
 	lines := Highlight(code, "go")
 	if got := JoinLines(lines); got != strings.TrimSuffix(code, "\n") {
-		t.Fatalf("%q", got)
+		t.Fatalf("got %q, want %q", got, strings.TrimSuffix(code, "\n"))
 	}
 	colored := 0
 	for _, l := range lines {

@@ -19,7 +19,7 @@ func TestAFolderOfProgramsIsNotTakenForTheWorkspace(t *testing.T) {
 	} {
 		t.Run(dir, func(t *testing.T) {
 			if got := isSystemDefault(dir); got != want {
-				t.Errorf("%s: %v", dir, got)
+				t.Errorf("%s: got %v, want %v", dir, got, want)
 			}
 		})
 	}

@@ -19,7 +19,7 @@ func TestWindowsThatAreLetInComeBeforeThoseThatAreNot(t *testing.T) {
 		ids = append(ids, d.ID)
 	}
 	if !slices.Equal(ids, []protocol.DeviceID{"p", "t", "r"}) {
-		t.Error(ids)
+		t.Errorf(`got %v; want slices.Equal(ids, []protocol.DeviceID{"p", "t", "r"})`, ids)
 	}
 	if _, ok := p.Client("m"); ok {
 		t.Error("a machine is shown as a window")

@@ -109,7 +109,7 @@ func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
 		trails = append(trails, p.list.marks[e.Path])
 	}
 	if got := strings.Join(trails, "; "); got != "unsaved; personality; about you · not created yet; " {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "unsaved; personality; about you · not created yet; ")
 	}
 }
 

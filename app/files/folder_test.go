@@ -85,7 +85,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		fs.Open("nas")
 		look("sub/ a.txt b.txt")
 		if v := fs.Value.Get(); !v.CanBrowse || len(v.Changed) != 1 {
-			t.Errorf("%+v", v)
+			t.Errorf("got %+v; want v.CanBrowse && len(v.Changed) == 1", v)
 		}
 		list := func(name string) {
 			feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -124,7 +124,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		fs.Close()
 		synctest.Wait()
 		if acts := done.acts("unwatch"); acts[len(acts)-1] != "unwatch w-sub" {
-			t.Errorf("%v", acts)
+			t.Errorf(`got %v; want acts[len(acts)-1] == "unwatch w-sub"`, acts)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 			t.Errorf("%q is shown", got)
 		}
 		if acts := done.acts("unwatch"); !slices.Equal(acts, []string{"unwatch old.txt"}) {
-			t.Errorf("%v", acts)
+			t.Errorf(`got %v; want slices.Equal(acts, []string{"unwatch old.txt"})`, acts)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"new.txt"}})
 		time.Sleep(2 * refreshPause)
@@ -223,14 +223,14 @@ func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
 		if got := names(fs.Value.Get().Entries); got != "sub/deep/new.txt sub/old.txt" {
-			t.Errorf("%q", got)
+			t.Errorf("got %q, want %q", got, "sub/deep/new.txt sub/old.txt")
 		}
 		if n := len(f.Called(protocol.InvokeTool.Name)); n != 2 {
 			t.Errorf("asked %d times", n)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Shallow: "there are too many"})
 		if got := fs.Value.Get().WatchProblem; got != "there are too many" {
-			t.Errorf("%q", got)
+			t.Errorf("got %q, want %q", got, "there are too many")
 		}
 		fs.Enter("sub")
 		if got := fs.Value.Get().WatchProblem; got != "" {
@@ -259,7 +259,7 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		}
 		to, undo, err := fs.Folder.Rename(t.Context(), "sub/a.txt", "new.txt ")
 		if err != nil || to != "sub/new.txt" {
-			t.Errorf("%q, %v", to, err)
+			t.Errorf(`got %q, %v; want err == nil && to == "sub/new.txt"`, to, err)
 		}
 		fs.Enter("") // undo restores the name, whatever folder is open
 		undo()
@@ -268,37 +268,37 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		synctest.Wait()
 		n, undo, err := fs.Folder.MoveInto(t.Context(), []string{"sub/a.txt", "sub/b.txt", "sub/deep"}, "sub/deep")
 		if n != 2 || err != nil {
-			t.Errorf("%d, %v", n, err)
+			t.Errorf("got %d, %v; want n == 2 && err == nil", n, err)
 		}
 		undo()
 		synctest.Wait()
 		if n, _, err := fs.Folder.MoveInto(t.Context(), []string{"sub/a.txt", "top.txt"}, ""); n != 1 || err != nil {
-			t.Errorf("%d, %v", n, err)
+			t.Errorf("got %d, %v; want n == 1 && err == nil", n, err)
 		}
 		synctest.Wait()
 		if s := strings.Join(done.acts("move"), "; "); s != "move sub/a.txt sub/new.txt; move sub/new.txt sub/a.txt; move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt" {
-			t.Error(s)
+			t.Errorf("got %v, want %q", s, "move sub/a.txt sub/new.txt; move sub/new.txt sub/a.txt; move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt")
 		}
 		n, undo, err = fs.Folder.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
 		if n != 1 || err == nil || err.Error() != "no further" {
-			t.Errorf("%d, %v", n, err)
+			t.Errorf(`got %d, %v; want n == 1 && err != nil && err.Error() == "no further"`, n, err)
 		}
 		undo()
 		synctest.Wait()
 		if s := strings.Join(done.acts("trash", "restore"), "; "); s != "trash sub/a.txt sub/b.txt; restore 1 /srv/sub/a.txt" {
-			t.Error(s)
+			t.Errorf("got %v, want %q", s, "trash sub/a.txt sub/b.txt; restore 1 /srv/sub/a.txt")
 		}
 		v := fs.Value.Get()
 		if c := v.Crumbs(a.Machines.Get()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
-			t.Errorf("%v", c)
+			t.Errorf(`got %v; want len(c) == 1 && c[0] == (Crumb{"sub", "sub"})`, c)
 		}
 		fs.Enter("/media/photos/2024")
 		if c := fs.Value.Get().Crumbs(a.Machines.Get()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
-			t.Errorf("%v", c)
+			t.Errorf(`got %v; want len(c) == 2 && c[0] == (Crumb{"photos", "/media/photos"}) && c[1] == (Crumb{"2024", "/media/photos/2024"})`, c)
 		}
 		fs.Enter("/srv/deep/er/")
 		if d := fs.Value.Get().Dir; d != "deep/er" {
-			t.Error(d)
+			t.Errorf("got %v, want %q", d, "deep/er")
 		}
 		synctest.Wait()
 	})

@@ -130,7 +130,7 @@ func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
 	by := protocol.AskedBy{Kind: "chat", Name: "Main chat", Model: feed.OperatorModel}
 	hosted := protocol.AskedBy{Kind: "chat", Model: "openrouter/anthropic/claude"}
 	if got := question.AskerText(hosted); got != "chat, model anthropic/claude" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "chat, model anthropic/claude")
 	}
 	if got, want := question.AskerText(by), "chat “Main chat”, the built-in operator"; got != want {
 		t.Errorf("AskerText: got %q, want %q", got, want)

@@ -36,7 +36,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 		t.Error("nobody says that files go straight to it")
 	}
 	if feed.NameOf(n) != "The box" {
-		t.Error(feed.NameOf(n))
+		t.Errorf("got %v, want %q", feed.NameOf(n), "The box")
 	}
 }
 

@@ -207,12 +207,12 @@ func TestCTakesEveryTextOfANotification(t *testing.T) {
 		for name, m := range b.up {
 			for _, s := range []string{name, m.Title, m.Body} {
 				if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || s == "" || len(s) > 2000 {
-					t.Errorf("%q", s)
+					t.Errorf(`got %q; want utf8.ValidString(s) && !strings.ContainsRune(s, 0) && s != "" && len(s) <= 2000`, s)
 				}
 			}
 		}
 		if len(b.up) != 1 {
-			t.Error(b.up)
+			t.Errorf("got %v; want len(b.up) == 1", b.up)
 		}
 	})
 	for _, c := range []struct {

@@ -74,7 +74,7 @@ func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
 		{protocol.QuestionCancelled, "", "", "no longer needed"},
 	} {
 		if got := OutcomeText(protocol.Question{State: c.state, AnsweredBy: c.by, Scope: c.scope}); got != c.want {
-			t.Errorf("%+v: %q", c, got)
+			t.Errorf("%+v: got %q, want %q", c, got, c.want)
 		}
 	}
 }

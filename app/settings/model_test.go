@@ -56,7 +56,7 @@ func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
 		s.Load(t.Context())
 		v := s.Value.Get()
 		if got := settingNames(v.List); got != "apiKeys.openai! apiKeys.* timeouts.llmMs! cron.enabled session.identityLinks.ann! session.identityLinks.* old.key" {
-			t.Errorf("%s", got)
+			t.Errorf("got %s, want %q", got, "apiKeys.openai! apiKeys.* timeouts.llmMs! cron.enabled session.identityLinks.ann! session.identityLinks.* old.key")
 		}
 		if last := v.List[len(v.List)-1]; last.Group != "old" || last.Title != "key" {
 			t.Errorf("a gateway without titles gives %+v", last)
@@ -73,7 +73,7 @@ func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
 			{"nothing like it", "", false, ""},
 		} {
 			if got := settingNames(v.Find(c.query, c.group, c.changed)); got != c.want {
-				t.Errorf("%+v: %s", c, got)
+				t.Errorf("%+v: got %s, want %v", c, got, c.want)
 			}
 		}
 	})
@@ -155,7 +155,7 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	if n, err := parseSetting(protocol.ConfigField{Type: "integer", Unit: "tokens"}, "20 000 tokens"); err != nil || string(n) != "20000" {
-		t.Errorf("%s, %v", n, err)
+		t.Errorf(`got %s, %v; want err == nil && string(n) == "20000"`, n, err)
 	}
 }
 

@@ -300,7 +300,7 @@ func TestAddressesToListenOn(t *testing.T) {
 	} {
 		t.Run(in, func(t *testing.T) {
 			if _, err := checkListenAddress(in); (err == nil) != ok {
-				t.Errorf("%q: %v", in, err)
+				t.Errorf("%q: got %v; want (err == nil) == ok", in, err)
 			}
 		})
 	}
@@ -324,7 +324,7 @@ func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
 		for query, want := range map[string]string{"": "40 more. Search to narrow the list.", "model-7": "", "none": "No models found."} {
 			m.listModels(rows, "router", list, query, mutedText(""))
 			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
-				t.Errorf("%q: %s", query, s)
+				t.Errorf(`%q: got %s; want strings.Contains(s, %v) && (%v != "" || !strings.Contains(s, "more."))`, query, s, want, want)
 			}
 		}
 	})
@@ -406,21 +406,21 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 
 func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
 	if got := feed.Sentence(errors.New("模型不存在")); got != "模型不存在" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "模型不存在")
 	}
 }
 
 func TestModelFacts(t *testing.T) {
 	in, out := 0.25, 2.0
 	if got := modelFacts(protocol.ModelInfo{ContextWindow: 128000, PriceIn: &in, PriceOut: &out, Tools: true}); got != "128k · $0.25 in, $2 out" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "128k · $0.25 in, $2 out")
 	}
 	token := 0.15000000000000002 // 0.00000015 × 1,000,000
 	if got := modelFacts(protocol.ModelInfo{ContextWindow: 1_048_576, PriceIn: &token, PriceOut: &out, Tools: true}); got != "1M · $0.15 in, $2 out" {
-		t.Errorf("%q", got)
+		t.Errorf("got %q, want %q", got, "1M · $0.15 in, $2 out")
 	}
 	if got := modelFacts(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {
-		t.Errorf("%q", got)
+		t.Errorf(`got %q; want strings.Contains(got, "no tools") && strings.Contains(got, "? out")`, got)
 	}
 }
 

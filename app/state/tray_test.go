@@ -157,14 +157,14 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	plain := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}})
 	one := plain.With(list[:1])
 	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
-		t.Errorf("%+v", one)
+		t.Errorf(`got %+v; want one.Icon == TrayNeedsYou && one.Needs == 2 && one.Status == "2 approvals waiting at cellar" && one.Items[0].Label == one.Status`, one)
 	}
 	if plain.Items[0].Label != "Ready" {
 		t.Errorf("the tray it began with says %q now", plain.Items[0].Label)
 	}
 	all := plain.With(list)
 	if all.Needs != 3 || all.Status != "3 approvals waiting at other gateways" {
-		t.Errorf("%d, %q", all.Needs, all.Status)
+		t.Errorf(`got %d, %q; want all.Needs == 3 && all.Status == "3 approvals waiting at other gateways"`, all.Needs, all.Status)
 	}
 	var labels []string
 	for _, i := range menu(all).Items {
@@ -172,15 +172,15 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	}
 	want := []string{"cellar · needs you (2)", "Attic · 10.0.0.2:8790", "attic · 10.0.0.3:8790 · needs you (1)"}
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
-		t.Errorf("%q: %q", menu(all).Label, labels)
+		t.Errorf(`%q: got %q; want slices.Equal(labels, %v) && menu(all).Label == "Gateways (3)"`, menu(all).Label, labels, want)
 	}
 	here := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: []protocol.Question{exampleQuestion}}}).With(list[:1])
 	if here.Needs != 3 || here.Status != "Fairlead wants to run a command" {
-		t.Errorf("%d, %q", here.Needs, here.Status)
+		t.Errorf(`got %d, %q; want here.Needs == 3 && here.Status == "Fairlead wants to run a command"`, here.Needs, here.Status)
 	}
 	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
 	if !slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"}) {
-		t.Errorf("%q", same)
+		t.Errorf(`got %q; want slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"})`, same)
 	}
 }
 
@@ -203,7 +203,7 @@ func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
 	for _, i := range trayFor(v).Items {
 		if i.Label == "Transfers (1)" {
 			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != TrayTransfers {
-				t.Errorf("%+v", i.Items)
+				t.Errorf(`got %+v; want len(i.Items) == 1 && i.Items[0].Label == "photos to nas · 40 %%" && i.Items[0].Do == TrayTransfers`, i.Items)
 			}
 			return
 		}

@@ -76,7 +76,7 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 		undo()
 		shows("t0 t2 of 2")
 		if got := fmt.Sprintf("%s", f.Called(protocol.TransferForget.Name)); !strings.Contains(got, `"t1"`) {
-			t.Error(got)
+			t.Errorf("got %v; want strings.Contains(got, `\"t1\"`)", got)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestAMenuHasRoomInItsWindow(t *testing.T) {
 		}
 	}
 	if outer.Label != "Short" {
-		t.Errorf("%q", outer.Label)
+		t.Errorf("got %q, want %q", outer.Label, "Short")
 	}
 }
 
