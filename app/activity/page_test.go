@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead/app/feed"
+	"fairlead/app/golden"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
@@ -28,7 +29,7 @@ func sample() (feed.View, View) {
 		Loaded: true,
 		Calls:  []protocol.AuditEntry{call("Bash", "make test", "allow", "done"), call("Edit", "/srv/parser.go", "allow", "done"), call("Bash", "rm -rf /", "deny", "denied")},
 		Usage: protocol.UsageReportResult{
-			Today: protocol.Spending{Cost: 1.42, Tokens: 420_000}, Month: protocol.Spending{Cost: 12, Tokens: 3_000_000}, Budget: protocol.Budget{DailyUSD: 1},
+			Today: protocol.Spending{Cost: 1.42, Tokens: 420_000}, Month: protocol.Spending{Cost: 12, Tokens: 3_000_000}, Budget: protocol.Budget{DailyUSD: 1, MonthlyUSD: 20},
 			Days: []protocol.UsageDay{{Day: "2026-03-28", Models: []protocol.ModelUsage{model}}, {Day: "2026-03-20", Models: []protocol.ModelUsage{model}}},
 		},
 	}
@@ -50,6 +51,7 @@ func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
 			p.view, p.activity = sample()
 			p.draw()
 			pagetest.Shot(t, w, c.name)
+			golden.Markup(t, c.name, p.Box)
 			pagetest.Shows(t, p.Box, "1 question needs you", "Refactor the parser", "make test")
 			for i := range p.lines {
 				p.open(i)
@@ -71,5 +73,28 @@ func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
 			p.draw()
 			pagetest.Shows(t, p.Box, "Nothing was changed or run today.")
 		})
+	}
+}
+
+func TestPageSaysThatNoPriceIsKnown(t *testing.T) {
+	pagetest.Start(t, style.Dark)
+	h := &pagetest.Host{}
+	p := newPage(host.Env{Host: h}, nil)
+	p.now = pagetest.Clock
+	w := pagetest.Window(t, p.Box, 480, 560)
+	local := protocol.ModelUsage{Model: protocol.ModelRef{ID: "own"}, Steps: 2, Unpriced: 2, Input: 42_000}
+	p.activity = View{Loaded: true, Usage: protocol.UsageReportResult{
+		Today: protocol.Spending{Tokens: 42_000}, Month: protocol.Spending{Tokens: 42_000}, Days: []protocol.UsageDay{{Day: "2026-03-28", Models: []protocol.ModelUsage{local}}},
+	}}
+	p.draw()
+	pagetest.Shot(t, w, "activity-unpriced")
+	golden.Markup(t, "activity-unpriced", p.Box)
+	pagetest.Fits(t, w)
+	pagetest.Largest(w)
+	pagetest.Fits(t, w)
+	pagetest.Shot(t, w, "activity-unpriced-largest")
+	p.open(slices.IndexFunc(p.lines, func(l line) bool { return l.Title == "The prices of your models are unknown" }))
+	if want := []string{"setting budget"}; !slices.Equal(h.Did, want) {
+		t.Errorf("got %q, want %q", h.Did, want)
 	}
 }

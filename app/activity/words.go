@@ -136,24 +136,43 @@ func (a View) summary() string {
 	return text
 }
 
+// costLines returns what was spent and what is left of the budgets.
 func (a View) costLines() []line {
 	u := a.Usage
 	b := u.Budget
-	today := line{Icon: "clock", Title: "Today", Detail: ofLimit(a.spent(u.Today), b.DailyUSD, wording.Dollars(b.DailyUSD)), Opens: budget}
-	today.Text = ofLimit(wording.Tokens(u.Today.Tokens), float64(b.DailyTokens), wording.Tokens(int64(b.DailyTokens))) + " tokens"
-	month := line{Icon: "calendar", Title: "This month", Detail: ofLimit(a.spent(u.Month), b.MonthlyUSD, wording.Dollars(b.MonthlyUSD)), Opens: budget}
-	month.Text = wording.Tokens(u.Month.Tokens) + " tokens"
+	today := a.costLine("clock", "Today", u.Today, b.DailyUSD, int64(b.DailyTokens))
+	month := a.costLine("calendar", "This month", u.Month, b.MonthlyUSD, 0)
 	switch {
 	case isUsedUp(u.Today.Cost, b.DailyUSD), isUsedUp(float64(u.Today.Tokens), float64(b.DailyTokens)):
 		today.NeedsYou, today.Text = true, "Budget reached. The agent is stopped until tomorrow, or until you raise the budget."
 	case isUsedUp(u.Month.Cost, b.MonthlyUSD):
 		month.NeedsYou, month.Text = true, "Budget reached. The agent is stopped until next month, or until you raise the budget."
 	}
-	lines := []line{today, month, {Icon: "settings", Title: "Set a budget", Text: "The agent stops at this amount.", Opens: budget}}
-	if b != (protocol.Budget{}) {
-		lines[2].Title = "Change the budget"
+	lines := []line{today, month}
+	if a.isUnpriced() {
+		lines = append(lines, line{Icon: "question", Title: "The prices of your models are unknown", Text: "Only a budget of tokens stops the agent.", Opens: budget})
 	}
-	return lines
+	set := line{Icon: "settings", Title: "Set a budget", Text: "The agent stops at this amount.", Opens: budget}
+	if b != (protocol.Budget{}) {
+		set.Title = "Change the budget"
+	}
+	return append(lines, set)
+}
+
+// costLine returns the line of a period, whose limits may be 0 for none.
+func (a View) costLine(icon, title string, s protocol.Spending, dollars float64, tokens int64) line {
+	l := line{Icon: icon, Title: title, Text: wording.Tokens(s.Tokens) + " tokens", Detail: wording.Dollars(s.Cost), Opens: budget}
+	if tokens > 0 {
+		l.Text = wording.Tokens(s.Tokens) + " of " + wording.Tokens(tokens) + " tokens, " + wording.Tokens(max(tokens-s.Tokens, 0)) + " left"
+	}
+	switch {
+	case a.isUnpriced():
+		l.Detail = priceUnknown
+	case dollars > 0:
+		l.Text = wording.Dollars(max(dollars-s.Cost, 0)) + " left · " + l.Text
+		l.Detail += " of " + wording.Dollars(dollars)
+	}
+	return l
 }
 
 func (a View) modelLines(now time.Time) (lines []line) {
@@ -167,19 +186,16 @@ func (a View) modelLines(now time.Time) (lines []line) {
 
 const priceUnknown = "price unknown"
 
-// spent formats a cost, unless no model that was used has a known price.
-func (a View) spent(s protocol.Spending) string {
+// isUnpriced reports whether models were used, none of which has a known price.
+func (a View) isUnpriced() bool {
 	for _, d := range a.Usage.Days {
 		for _, m := range d.Models {
 			if m.Unpriced < m.Steps {
-				return wording.Dollars(s.Cost)
+				return false
 			}
 		}
 	}
-	if s.Tokens > 0 && s.Cost == 0 {
-		return priceUnknown
-	}
-	return wording.Dollars(s.Cost)
+	return len(a.Usage.Days) > 0 && a.Usage.Month.Cost == 0
 }
 
 func modelLine(day string, m protocol.ModelUsage, now time.Time) line {
@@ -195,11 +211,3 @@ func modelLine(day string, m protocol.ModelUsage, now time.Time) line {
 }
 
 func isUsedUp(used, limit float64) bool { return limit > 0 && used >= limit }
-
-// ofLimit returns "used of limit", or used without a limit.
-func ofLimit(used string, limit float64, text string) string {
-	if limit == 0 {
-		return used
-	}
-	return used + " of " + text
-}

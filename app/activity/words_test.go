@@ -97,7 +97,7 @@ func TestActivityOfABusyDay(t *testing.T) {
 		},
 	}
 	want := []string{
-		"# Cost", "Today | 42k tokens | $0.42 of $5.00",
+		"# Cost", "Today | $4.58 left · 42k tokens | $0.42 of $5.00",
 		"! This month | Budget reached. The agent is stopped until next month, or until you raise the budget. | $3.10 of $3.00",
 		"Change the budget | The agent stops at this amount. | ",
 		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
@@ -130,20 +130,44 @@ func TestReachedBudgetNeedsThePerson(t *testing.T) {
 	}
 }
 
+func TestBudgetsSayWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	used := protocol.UsageReportResult{Today: protocol.Spending{Cost: 0.42, Tokens: 42_000}, Month: protocol.Spending{Cost: 3.1, Tokens: 1_200_000}}
+	for name, c := range map[string]struct {
+		budget protocol.Budget
+		want   []string
+	}{
+		"none":    {protocol.Budget{}, []string{"42k tokens | $0.42", "1.2M tokens | $3.10"}},
+		"a day":   {protocol.Budget{DailyUSD: 5}, []string{"$4.58 left · 42k tokens | $0.42 of $5.00", "1.2M tokens | $3.10"}},
+		"a month": {protocol.Budget{MonthlyUSD: 10}, []string{"42k tokens | $0.42", "$6.90 left · 1.2M tokens | $3.10 of $10.00"}},
+		"tokens":  {protocol.Budget{DailyTokens: 100_000}, []string{"42k of 100k tokens, 58k left | $0.42", "1.2M tokens | $3.10"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			used.Budget = c.budget
+			got := lists.Map(View{Usage: used}.costLines()[:2], func(l line) string { return l.Text + " | " + l.Detail })
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got  %q\nwant %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestCostOfModelsWithoutAPriceIsUnknown(t *testing.T) {
 	u := protocol.UsageReportResult{
 		Today: protocol.Spending{Tokens: 100}, Month: protocol.Spending{Tokens: 100},
 		Days: []protocol.UsageDay{{Day: "2026-03-28", Models: []protocol.ModelUsage{{Model: protocol.ModelRef{ID: "local"}, Steps: 1, Unpriced: 1, Input: 100}}}},
 	}
-	details := func() string {
-		a := View{Loaded: true, Usage: u}
-		return lists.Map(a.costLines(), func(l line) string { return l.Detail })[0]
+	u.Budget.DailyUSD = 5
+	check := func(model string, want ...string) {
+		t.Helper()
+		got := lists.Map(View{Usage: u}.costLines(), func(l line) string { return l.Title + " | " + l.Text + " | " + l.Detail })
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got  %q\nwant %q", model, got, want)
+		}
 	}
-	if got := details(); got != "price unknown" {
-		t.Errorf("without a price: %q", got)
-	}
+	const change = "Change the budget | The agent stops at this amount. | "
+	check("without a price", "Today | 100 tokens | price unknown", "This month | 100 tokens | price unknown",
+		"The prices of your models are unknown | Only a budget of tokens stops the agent. | ", change)
 	u.Days[0].Models[0].Unpriced = 0
-	if got := details(); got != "$0.00" {
-		t.Errorf("of a free model: %q", got)
-	}
+	check("a free model", "Today | $5.00 left · 100 tokens | $0.00 of $5.00", "This month | 100 tokens | $0.00", change)
 }

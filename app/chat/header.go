@@ -194,5 +194,5 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 }
 
 func (h *header) modeName() string {
-	return chats.ModeWord(chats.ModeOf(h.chat.state.Session, h.chat.now))
+	return chats.ModeWord(chats.ModeOf(h.chat.state.Session, h.chat.now), h.chat.now)
 }

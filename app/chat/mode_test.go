@@ -9,20 +9,32 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/style"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
 func TestATrustAndADayEndInAWindowWhereNothingHappens(t *testing.T) {
 	d := newDesk(t, 900, 600)
-	trust := &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: noon.Add(time.Minute).UnixMilli()}
+	trust := &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: noon.Add(23 * time.Minute).UnixMilli()}
 	d.Update(State{Session: protocol.SessionEntry{Settings: &protocol.SessionPrefs{Approvals: trust}}, Messages: []protocol.Message{user("1", "x")}})
 	if !d.header.mode.Warn {
 		t.Error("the trust is not shown in amber, although the chat asks nothing")
 	}
-	if got := d.header.mode.Text; !strings.HasPrefix(got, "Trusted until") {
+	if got := d.header.mode.Text; got != "Trust, 23 min left" {
 		t.Fatalf("the header says %q", got)
 	}
-	d.Tick(noon.Add(2 * time.Minute))
+	redraws := widgettest.CountRedraws(t)
+	for i := range 30 {
+		d.Tick(noon.Add(time.Duration(i) * time.Second))
+	}
+	if *redraws != 0 {
+		t.Errorf("redraws within a minute: got %d, want 0", *redraws)
+	}
+	d.Tick(noon.Add(time.Minute))
+	if got := d.header.mode.Text; got != "Trust, 22 min left" || *redraws == 0 {
+		t.Errorf("a minute later the header says %q, after %d redraws", got, *redraws)
+	}
+	d.Tick(noon.Add(24 * time.Minute))
 	if got := d.header.mode.Text; got != "Ask" || d.header.mode.Warn {
 		t.Errorf("after the trust ended the header says %q", got)
 	}

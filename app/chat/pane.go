@@ -132,13 +132,12 @@ func (p *Pane) Update(s State) {
 // Tick passes the time, once a second: it updates durations and enables Allow.
 func (p *Pane) Tick(now time.Time) {
 	c := p.chat
-	// a new day, or the end of the chat's trust period
-	over := c.now.Year() != now.Year() || c.now.YearDay() != now.YearDay()
+	isNewDay := c.now.Year() != now.Year() || c.now.YearDay() != now.YearDay()
 	c.now = now
 	p.composer.entry.completion.tick(time.Now())
-	over = over || p.header.mode.Text != p.header.modeName()
+	isNewMode := p.header.mode.Text != p.header.modeName() // a trust has another minute left, or none
 	p.reveal.expire(now)
-	if s := c.state; len(s.Runs) > 0 || len(s.Calls) > 0 || len(s.Approvals) > 0 || s.Loading || over {
+	if s := c.state; len(s.Runs) > 0 || len(s.Calls) > 0 || len(s.Approvals) > 0 || s.Loading || isNewDay || isNewMode {
 		p.show()
 	}
 }

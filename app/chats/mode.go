@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -47,10 +48,10 @@ func ModeOf(s protocol.SessionEntry, now time.Time) protocol.ApprovalMode {
 	return m
 }
 
-// ModeWord names a mode in a word or two, for a header.
-func ModeWord(m protocol.ApprovalMode) string {
+// ModeWord names a mode in a word or two, for a header. A trust has the time left, in minutes.
+func ModeWord(m protocol.ApprovalMode, now time.Time) string {
 	if m.Mode == protocol.ModeTrust {
-		return "Trusted until " + time.UnixMilli(m.Until).Format("15:04")
+		return "Trust, " + wording.MinutesLeft(m.Until, now)
 	}
 	words := map[string]string{protocol.ModeAcceptEdits: "Accept file changes", protocol.ModeReadOnly: "Read only", protocol.ModePaused: "Ask for every call"}
 	return cmp.Or(words[m.Mode], "Ask")

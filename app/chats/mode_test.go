@@ -24,7 +24,7 @@ func TestTrustThatEndedAsksAgain(t *testing.T) {
 		{entry(&protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: 1_000_001}), protocol.ModeTrust},
 		{entry(&protocol.ApprovalMode{Mode: protocol.ModeReadOnly}), protocol.ModeReadOnly},
 	} {
-		if got := ModeOf(c.in, now); got.Mode != c.mode || ModeWord(got) == "" {
+		if got := ModeOf(c.in, now); got.Mode != c.mode || ModeWord(got, now) == "" {
 			t.Errorf("%+v is %q, want %q", c.in.Settings, got.Mode, c.mode)
 		}
 	}

@@ -205,7 +205,7 @@ func TestSelectIsAsHighAsAButton(t *testing.T) {
 }
 
 func TestAWarningButtonIsAmber(t *testing.T) {
-	b := NewMenuButton("Trusted until 13:35", "", nil)
+	b := NewMenuButton("Trust, 23 min left", "", nil)
 	b.Warn = true
 	r := test.WidgetRenderer(b).(*buttonRenderer)
 	if want := style.Color(style.ColorNeedsYou); r.text.Color != want {

@@ -134,6 +134,16 @@ func TimeLeft(until int64, now time.Time) string {
 	return fmt.Sprintf("%d:%02d left", left/60, left%60)
 }
 
+// MinutesLeft formats the time left until a Unix time in milliseconds, for texts that change at most
+// once a minute: 23 min left, 1 h 5 min left. It is at least a minute.
+func MinutesLeft(until int64, now time.Time) string {
+	left := time.UnixMilli(until).Sub(now).Round(time.Minute)
+	if left <= time.Minute {
+		return "1 min left"
+	}
+	return DurationText(left) + " left"
+}
+
 // DayName formats a day: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
 func DayName(t, now time.Time) string {
 	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }

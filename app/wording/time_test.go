@@ -42,6 +42,18 @@ func TestTimesAreSaidInWords(t *testing.T) {
 	}
 }
 
+func TestMinutesLeftChangeOnceAMinute(t *testing.T) {
+	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
+	for left, want := range map[time.Duration]string{
+		15*time.Minute + time.Second: "15 min left", 23 * time.Minute: "23 min left", 65 * time.Minute: "1 h 5 min left", time.Hour: "1 h left",
+		59*time.Minute + 40*time.Second: "1 h left", 2 * time.Minute: "2 min left", 80 * time.Second: "1 min left", time.Second: "1 min left",
+	} {
+		if got := MinutesLeft(now.Add(left).UnixMilli(), now); got != want {
+			t.Errorf("%s: got %q, want %q", left, got, want)
+		}
+	}
+}
+
 func TestRemainingTimesAreShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "", 3 * time.Second: "a few seconds", 42 * time.Second: "about 40 s", 2 * time.Minute: "about 2 min", 3 * time.Hour: "about 3 h",
