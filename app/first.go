@@ -24,6 +24,7 @@ type firstPage struct {
 	servers     *fyne.Container   // model servers found on this computer
 	buttons     []*widgets.Button // buttons in servers
 	searchAgain *widgets.Button
+	getModel    *widgets.Button
 	startButton *widgets.Button
 	searching   bool
 }
@@ -36,6 +37,7 @@ func newFirstPage(u *ui) *firstPage {
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
 	p.searchAgain = widgets.NewButton("Search again", "reset", p.search)
+	p.getModel = widgets.NewButton("Get a model for this computer", "machine", u.settings.openModels)
 	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.conversation.focusComposer() })
 	p.startButton.Primary = true
 	// These leave the page open, until the person has connected something.
@@ -98,7 +100,7 @@ func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 		return
 	}
 	if len(list) == 0 {
-		p.showText("None is running.", style.ColorMuted, p.searchAgain)
+		p.showText("None is running.", style.ColorMuted, p.searchAgain, p.getModel)
 		return
 	}
 	var rows []fyne.CanvasObject

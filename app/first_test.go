@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/settings"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,6 +26,16 @@ func TestTheFirstPageOffersToJoinAnotherComputer(t *testing.T) {
 	}
 	if !u.main.firstRun {
 		t.Error("a look at the settings ended the first page")
+	}
+}
+
+func TestFirstPageWithoutModelServersLeadsToModels(t *testing.T) {
+	u := newTestUI(t)
+	u.main.setFirstRun(true)
+	u.main.first.show(nil, nil)
+	test.Tap(pagetest.Button(t, u.main.first.box, "Get a model for this computer"))
+	if got := u.backend.prefs.get().SettingsPage; got != settings.ModelsTitle {
+		t.Errorf("the button opens %q, want %q", got, settings.ModelsTitle)
 	}
 }
 

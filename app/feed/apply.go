@@ -13,12 +13,13 @@ func (f *Facts) ApplySnapshot(s protocol.FeedSnapshot) {
 		v.Calls, v.Transfers.List = s.Calls, s.Transfers
 		v.Machines = sortedMachines(s.Nodes)
 		v.Questions.set(s.Questions)
+		v.Pulls = nil // the page loads them again
 		for kind, counter := range v.Changed.counters() {
 			if kind != protocol.ChangeConfig && kind != protocol.ChangeFile {
 				*counter++
 			}
 		}
-	}, f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Transfers, f.Machines, f.Questions, f.Changed)
+	}, f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Transfers, f.Machines, f.Questions, f.Pulls, f.Changed)
 }
 
 // Apply applies a change, unless it lacks the value that its kind requires.
@@ -47,6 +48,8 @@ func (f *Facts) Apply(c protocol.Change) {
 		f.Machines.Update(func(l *MachineList) { *l = l.without(c.Node.ID) })
 	case c.Kind == protocol.ChangeTransfer && c.Transfer != nil:
 		f.applyTransfer(*c.Transfer)
+	case c.Kind == protocol.ChangePull && c.Pull != nil:
+		f.applyPull(*c.Pull)
 	case c.Kind == protocol.ChangeStatus && c.Status != nil:
 		f.Status.Update(func(s *Status) { s.Status = *c.Status })
 	case c.Kind == protocol.ChangeNotice && c.Notice != nil:

@@ -127,6 +127,7 @@ type Facts struct {
 	Transfers *Value[Transfers]
 	Notice    *Value[*protocol.Notice]
 	Models    *Value[[]ModelChoice]
+	Pulls     *Value[PullList]
 	Pairing   *Value[Pairing]
 	Apps      *Value[ConnectedApps]
 	Servers   *Value[ServerList]
@@ -144,7 +145,7 @@ func newFacts() *Facts {
 	f.Machines, f.Transfers = newValue(mu, &v.Machines), newValue(mu, &v.Transfers)
 	f.Notice, f.Models, f.Pairing = newValue(mu, &v.Notice), newValue(mu, &v.Models), newValue(mu, &v.Pairing)
 	f.Apps, f.Servers = newValue(mu, &v.Apps), newValue(mu, &v.Servers)
-	f.Changed = newValue(mu, &v.Changed)
+	f.Pulls, f.Changed = newValue(mu, &v.Pulls), newValue(mu, &v.Changed)
 	return f
 }
 
@@ -152,7 +153,7 @@ func newFacts() *Facts {
 func (f *Facts) All() []Fact {
 	return []Fact{
 		f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Transfers, f.Notice,
-		f.Models, f.Pairing, f.Apps, f.Servers, f.Changed,
+		f.Models, f.Pulls, f.Pairing, f.Apps, f.Servers, f.Changed,
 	}
 }
 

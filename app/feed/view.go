@@ -22,6 +22,7 @@ type View struct {
 	Notice    *protocol.Notice // the latest notice; nil without one
 	// Models are the choices of the model menu in the header.
 	Models  []ModelChoice
+	Pulls   PullList
 	Pairing Pairing
 	Apps    ConnectedApps
 	Servers ServerList
@@ -41,7 +42,7 @@ type Status struct {
 }
 
 // Changed counts changes of what pages load as a whole, so that they load it again.
-type Changed struct{ Config, History, Skills, Files, Channels, Rules, Schedules int }
+type Changed struct{ Config, History, Skills, Files, Channels, Rules, Schedules, LocalModels int }
 
 // counters returns the counters by the kind of change.
 func (c *Changed) counters() map[string]*int {
@@ -49,6 +50,7 @@ func (c *Changed) counters() map[string]*int {
 		protocol.ChangeRules: &c.Rules, protocol.ChangeFile: &c.Files, protocol.ChangeSkills: &c.Skills,
 		protocol.ChangeChannels: &c.Channels, protocol.ChangeConfig: &c.Config,
 		protocol.ChangeTransferRemoved: &c.History, protocol.ChangeSchedules: &c.Schedules,
+		protocol.ChangeLocalModels: &c.LocalModels,
 	}
 }
 

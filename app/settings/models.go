@@ -26,6 +26,7 @@ type models struct {
 	list      *fyne.Container // list of providers
 	menu      *widgets.Select // the same in a narrow window
 	detail    *fyne.Container
+	local     *localSection
 	providers []protocol.Provider
 	selected  string
 	current   modelConfig
@@ -33,6 +34,7 @@ type models struct {
 
 func newModels(p *view) *models {
 	m := &models{page: p, list: container.NewVBox(), menu: widgets.NewSelect(nil, nil), detail: container.NewStack()}
+	m.local = newLocalSection(m)
 	side := widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Group, 0, m.list))
 	menu := widgets.Inset(0, style.Inside, style.Group, 0, widgets.LimitWidth(280, true, widgets.NewField("Provider", m.menu)))
 	m.box = container.New(sideLayout{}, side, widgets.NewRect(style.ColorLine, "", 0), menu, m.detail)
@@ -157,8 +159,7 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 		if m.current.Provider != p.ID {
 			rows = append(rows, widgets.Row(style.Inside, -1, use))
 		}
-		found, detect := m.detectServers()
-		return append(rows, found, result), detect
+		return append(rows, m.local.box, result), m.local.follow
 	}
 	rows = append(rows, newAccess(m, p, result).box)
 	list := widgets.Col(style.Inside)
@@ -174,10 +175,9 @@ func (m *models) provider(p protocol.Provider) (rows []fyne.CanvasObject, load f
 	rows = append(rows, list)
 	switch {
 	case p.Local:
-		found, detect := m.detectServers()
-		rows = append(rows, found)
+		rows = append(rows, m.local.box)
 		load = func() {
-			detect()
+			m.local.follow()
 			m.loadModels(p, result, list)
 		}
 	case p.ID == "compatible" && p.BaseURL == "": // its models can be listed only with an address

@@ -9,13 +9,11 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -128,33 +126,4 @@ func (a *access) save() {
 // save changes a setting of a provider and reloads its page; nil removes the value.
 func (m *models) save(p protocol.Provider, path string, value any, result *widgets.Paragraph) {
 	m.page.run(result, func(ctx context.Context) error { return feed.Set(ctx, m.page.e.Feed, path, value) }, func() { m.load(p.ID) })
-}
-
-// detectServers returns the area of model servers on this computer, and the search for them.
-func (m *models) detectServers() (fyne.CanvasObject, func()) {
-	box := widgets.Col(style.Inside, heading("On this computer"), mutedText("Looking for model servers…"))
-	return box, func() {
-		bind.Go(m.page.ctx, Models{Feed: m.page.e.Feed}.Detect, func(servers []protocol.DetectedServer, err error) {
-			rows := []fyne.CanvasObject{heading("On this computer")}
-			switch {
-			case err != nil:
-				rows = append(rows, mutedText(feed.Sentence(err)))
-			case len(servers) == 0:
-				rows = append(rows, mutedText("No model server is running. Fairlead finds Ollama, LM Studio and llama.cpp automatically."))
-			}
-			for _, s := range servers {
-				status := widgets.NewStatus()
-				use := widgets.NewButton("Use", "check", func() {
-					m.page.run(status, func(ctx context.Context) error {
-						_, err := Models{Feed: m.page.e.Feed}.UseServer(ctx, s) // and its first model
-						return err
-					}, func() { m.load(s.Provider) })
-				})
-				word := map[string]string{"ready": wording.Plural(len(s.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[s.State]
-				rows = append(rows, widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)),
-					widgets.NewParagraph(fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, word), style.ColorText, "text"), use), status)
-			}
-			widgets.SetContent(box, rows...)
-		})
-	}
 }
