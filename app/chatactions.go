@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/chat"
 	"fairlead/app/chats"
+	"fairlead/app/conversation"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/sidebar"
@@ -65,7 +65,7 @@ func (cw *chatWindows) ListMenu() []*fyne.MenuItem {
 
 // chatMenu returns the actions on a chat: in the list, and in the conversation at, which shows it or
 // is to show it.
-func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fyne.MenuItem {
+func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *chatFrame) []*fyne.MenuItem {
 	key, list := e.SessionKey, []protocol.SessionEntry{e}
 	show := func(then func()) func() {
 		return func() {
@@ -76,17 +76,17 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *conversation) []*fy
 		}
 	}
 	files := menuItem("Export", "export", nil, nil)
-	files.ChildMenu = fyne.NewMenu("", chat.ExportMenu(func(f export.Format) { cw.export(key, f, at.window) })...)
+	files.ChildMenu = fyne.NewMenu("", conversation.ExportMenu(func(f export.Format) { cw.export(key, f, at.window) })...)
 	items := []*fyne.MenuItem{
 		menuItem("Open in new window", "window", nil, func() { cw.openWindow(key) }),
-		menuItem("Rename", "edit", sidebar.KeyRename, show(at.pane.Rename)), files,
+		menuItem("Rename", "edit", sidebar.KeyRename, show(at.page.Pane.Rename)), files,
 	}
 	if _, stored := cw.ui.view().Session(key); stored {
 		items = append(append(items, cw.listActions(list, at.window)...), cw.tagItem(list, at.window))
 	}
 	return append(items,
 		menuItem("Earlier conversations", "clock", nil, func() { cw.ui.nav.openArchives(key) }),
-		menuItem("Find in this chat", "search", listKey(fyne.KeyF), show(at.pane.Find)),
+		menuItem("Find in this chat", "search", listKey(fyne.KeyF), show(at.page.Pane.Find)),
 		menuItem("Keyboard shortcuts", "question", listKey(fyne.KeySlash), cw.ui.nav.openShortcuts),
 		fyne.NewMenuItemSeparator(),
 		menuItem("Start over", "reset", nil, func() { cw.ui.backend.state.Chats.Reset(key) }),
@@ -123,11 +123,11 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry, w fyne.Window) 
 }
 
 // obey carries out an action of the list on the chat of a conversation, if that is visible.
-func (c *conversation) obey(key fyne.Shortcut) {
-	if c == c.ui.main.conversation && !c.ui.main.showsChat(c.key) {
+func (c *chatFrame) obey(key fyne.Shortcut) {
+	if c == c.ui.main.conversation && !c.ui.main.showsChat(c.page.Key()) {
 		return
 	}
-	for _, item := range c.ui.chats.chatMenu(c.entry(), c) {
+	for _, item := range c.ui.chats.chatMenu(c.page.Entry(), c) {
 		if item.Shortcut != nil && item.Shortcut.ShortcutName() == key.ShortcutName() && !item.Disabled {
 			item.Action()
 		}
@@ -170,7 +170,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 	} else {
 		cw.ui.messages.offer(everywhere, text, undo, until)
 	}
-	if archived && slices.Contains(keys, cw.ui.main.conversation.key) {
+	if archived && slices.Contains(keys, cw.ui.main.conversation.page.Key()) {
 		cw.openAnother(keys)
 	}
 }
@@ -206,10 +206,10 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 			if c := cw.windows[key]; c != nil {
 				c.window.Close()
 			}
-			if cw.ui.main.conversation.key == key {
+			if cw.ui.main.conversation.page.Key() == key {
 				shown = key
 			}
-			cw.ui.drafts.forget(key)
+			cw.ui.drafts.Forget(key)
 		}
 		cw.ui.messages.offer(everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
 		if shown != "" {
@@ -268,7 +268,7 @@ func (cw *chatWindows) openUnread(step int) {
 			order = append(order, e.SessionKey)
 		}
 	}
-	shown := slices.Index(order, cw.ui.main.conversation.key)
+	shown := slices.Index(order, cw.ui.main.conversation.page.Key())
 	if shown < 0 && step < 0 {
 		shown = len(order)
 	}
@@ -284,7 +284,7 @@ func (cw *chatWindows) openUnread(step int) {
 // nextQuestion opens the next chat that waits for the person, at its question. Without one, it lists
 // what else needs the person, such as a device that wants to pair.
 func (cw *chatWindows) nextQuestion() {
-	q, ok := cw.ui.view().NextQuestion(cw.ui.main.conversation.key)
+	q, ok := cw.ui.view().NextQuestion(cw.ui.main.conversation.page.Key())
 	switch {
 	case !ok && cw.ui.view().Needs() > 0:
 		cw.ui.questions.openPage()
@@ -297,5 +297,5 @@ func (cw *chatWindows) nextQuestion() {
 		return
 	}
 	cw.ui.main.sidebar.Choose(q.SessionKey)
-	cw.ui.main.conversation.pane.ScrollToEnd()
+	cw.ui.main.conversation.page.Pane.ScrollToEnd()
 }

@@ -63,13 +63,13 @@ func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
 		t.Errorf("after two times Down the cursor is on row %d, want %d", got, want)
 	}
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
-	if u.main.conversation.key != "agent:main:e" || c.Focused() != u.main.conversation.pane.Composer() {
-		t.Errorf("End and Enter open %s", u.main.conversation.key)
+	if u.main.conversation.page.Key() != "agent:main:e" || c.Focused() != u.main.conversation.page.Pane.Composer() {
+		t.Errorf("End and Enter open %s", u.main.conversation.page.Key())
 	}
 	c.Focus(u.main.sidebar.List)
 	press(u, fyne.KeyHome, fyne.KeyF2)
-	if u.main.conversation.key != "agent:main:a" {
-		t.Errorf("F2 renames in %s", u.main.conversation.key)
+	if u.main.conversation.page.Key() != "agent:main:a" {
+		t.Errorf("F2 renames in %s", u.main.conversation.page.Key())
 	}
 	c.Focus(u.main.sidebar.List)
 	u.main.sidebar.List.TypedRune('b')
@@ -95,12 +95,12 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
 	u.chats.openUnread(-1)
-	if u.main.conversation.key != "agent:main:e" {
-		t.Errorf("the previous unread chat is %s", u.main.conversation.key)
+	if u.main.conversation.page.Key() != "agent:main:e" {
+		t.Errorf("the previous unread chat is %s", u.main.conversation.page.Key())
 	}
 	u.chats.openUnread(1)
-	if u.main.conversation.key != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
-		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.key, u.main.lines())
+	if u.main.conversation.page.Key() != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
+		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.page.Key(), u.main.lines())
 	}
 	u.chats.openUnread(1)
 	pagetest.Shows(t, u.messages.toast, "No unread chats.")
@@ -120,8 +120,8 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	}
 	for _, want := range []protocol.SessionKey{"agent:main:b", "agent:main:d", "agent:main:b"} {
 		u.chats.nextQuestion()
-		if u.main.conversation.key != want {
-			t.Errorf("the next question is in %s, want %s", u.main.conversation.key, want)
+		if u.main.conversation.page.Key() != want {
+			t.Errorf("the next question is in %s, want %s", u.main.conversation.page.Key(), want)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestChatHasOneMenu(t *testing.T) {
 		}
 		return all
 	}
-	list, open := lines(u.chats.Menu(v.Sessions.List[:1])), lines(u.chats.chatMenu(u.main.conversation.entry(), u.main.conversation))
+	list, open := lines(u.chats.Menu(v.Sessions.List[:1])), lines(u.chats.chatMenu(u.main.conversation.page.Entry(), u.main.conversation))
 	if !slices.Equal(list, open) {
 		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
@@ -188,7 +188,7 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 		t.Fatalf("no key for %q", text)
 		return nil
 	}
-	e := u.main.conversation.entry()
+	e := u.main.conversation.page.Entry()
 	u.nav.openTitled(filesTitle)
 	key("Mark as read or unread")()
 	if u.unread.Has(e) {
@@ -196,7 +196,7 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 	}
 	u.nav.close()
 	u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
-	if f := u.main.conversation.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.pane.Composer()) {
+	if f := u.main.conversation.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.page.Pane.Composer()) {
 		t.Error("F2 does not rename the chat")
 	}
 }
@@ -209,8 +209,8 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 		opened bool
 	}{
 		{"nothing was done in it", func(*ui) {}, true},
-		{"it has a draft", func(u *ui) { u.main.conversation.pane.SetDraft("half a thought") }, false},
-		{"a message was sent", func(u *ui) { u.main.conversation.send("a thought", nil, "") }, false},
+		{"it has a draft", func(u *ui) { u.main.conversation.page.Pane.SetDraft("half a thought") }, false},
+		{"a message was sent", func(u *ui) { u.send("a thought") }, false},
 		{"it has a window", func(u *ui) { u.chats.openWindow(unused) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -222,7 +222,7 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 			c.use(u)
 			u.main.open(protocol.MainSession)
 			u.chats.Create()
-			if got := u.main.conversation.key == unused; got != c.opened {
+			if got := u.main.conversation.page.Key() == unused; got != c.opened {
 				t.Errorf("New chat opened the unused chat: %v, want %v", got, c.opened)
 			}
 		})

@@ -1,16 +1,14 @@
 package app
 
 import (
-	"context"
-	"io"
 	"slices"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/chat"
 	"fairlead/app/feed"
-	"fairlead/app/host"
 	"fairlead/app/native"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -19,17 +17,15 @@ import (
 // chatWindows manages the windows of single chats, and carries out the actions on chats.
 type chatWindows struct {
 	ui      *ui
-	windows map[protocol.SessionKey]*conversation
-	sent    protocol.SessionKey // where the last message was sent: this chat is in use before the gateway says so
+	windows map[protocol.SessionKey]*chatFrame
 }
 
 // Create opens a new chat. If there is an unused one, that is opened instead, so that the list
 // does not fill with empty chats.
 func (cw *chatWindows) Create() {
-	cw.ui.main.conversation.saveDraft()
+	cw.ui.main.conversation.page.SaveDraft()
 	cw.ui.main.sidebar.Search.SetText("") // shows the list with the new chat
-	unused := cw.ui.view().Sessions.List.Unused()
-	if unused != "" && unused != cw.sent && cw.windows[unused] == nil && !cw.ui.drafts.has(unused) {
+	if unused := cw.ui.view().Sessions.List.Unused(); unused != "" && cw.ui.drafts.IsUnused(unused) {
 		cw.ui.main.open(unused)
 	} else {
 		request(cw.ui, cw.ui.main.conversation.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
@@ -40,10 +36,8 @@ func (cw *chatWindows) Create() {
 
 // export saves a chat to a file that the person chooses.
 func (cw *chatWindows) export(key protocol.SessionKey, f export.Format, window fyne.Window) {
-	chats := cw.ui.backend.state.Chats
-	cw.ui.opener.save(window, host.SaveFile{Name: f.FileName(chats.Title(key)), Title: "Export chat", Failed: "The chat could not be saved", Write: func(ctx context.Context, w io.Writer) (string, error) {
-		return "", chats.Export(ctx, key, f, w)
-	}})
+	e := cw.ui.envIn(window)
+	e.Open(chat.ExportFile(e, key, f))
 }
 
 // openAnother opens the listed chat with the newest activity other than the given ones, or the main
@@ -58,27 +52,20 @@ func (cw *chatWindows) openAnother(but []protocol.SessionKey) {
 	cw.ui.main.open(cw.ui.main.mainChat())
 }
 
-// release drops a chat's messages when no window shows it any more.
-func (cw *chatWindows) release(key protocol.SessionKey) {
-	if cw.ui.main.conversation.key != key && cw.windows[key] == nil {
-		cw.ui.backend.state.Chats.Close(key)
-	}
-}
-
 func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	if c := cw.windows[key]; c != nil {
 		c.window.Show()
 		c.window.RequestFocus()
 		return
 	}
-	var c *conversation
+	var c *chatFrame
 	w := native.NewWindow(cw.ui.app, "Fairlead", func() { cw.windowClosed(c) })
 	w.SetPadded(false)
-	c = newConversation(cw.ui, w)
+	c = newChatFrame(cw.ui, w, true)
 	cw.windows[key] = c
-	c.toasts = newToasts(c.pane)
+	c.toasts = newToasts(c.page.Pane)
 	c.bar = cw.ui.newBar()
-	w.SetContent(belowBar(c.bar, container.NewStack(c.pane, c.toasts.box, c.drops.mark.Box)))
+	w.SetContent(belowBar(c.bar, container.NewStack(c.page.Pane, c.toasts.box, c.drops.mark.Box)))
 	last := cw.ui.backend.prefs.get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	register(w, c.bindings())
@@ -90,17 +77,20 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 			c.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
 	})
-	if cw.ui.main.conversation.key == key { // move the draft along
-		cw.ui.main.conversation.saveDraft()
-		cw.ui.main.conversation.field.set(draft{})
+	if cw.ui.main.conversation.page.Key() == key { // move the draft along
+		cw.ui.main.conversation.page.GiveUpDraft()
 	}
-	c.load(key)
+	if cw.ui.running {
+		c.page.Watch()
+	}
+	c.page.Load(key)
+	c.draw()
 	w.Show()
 	c.focusComposer()
 }
 
 // at returns the chat in a window of its own; nil for other windows.
-func (cw *chatWindows) at(w fyne.Window) *conversation {
+func (cw *chatWindows) at(w fyne.Window) *chatFrame {
 	for _, c := range cw.windows {
 		if c.window == w {
 			return c
@@ -110,15 +100,13 @@ func (cw *chatWindows) at(w fyne.Window) *conversation {
 }
 
 // windowClosed releases the resources of a closed window.
-func (cw *chatWindows) windowClosed(c *conversation) {
-	c.saveDraft()
+func (cw *chatWindows) windowClosed(c *chatFrame) {
 	c.saveSize()
-	c.stop()
-	delete(cw.windows, c.key)
-	if cw.ui.main.conversation.key == c.key && cw.ui.main.conversation.pane.Draft() == "" {
-		cw.ui.main.conversation.field.set(cw.ui.drafts.byChat[c.key])
+	c.page.Close()
+	delete(cw.windows, c.page.Key())
+	if cw.ui.main.conversation.page.Key() == c.page.Key() {
+		cw.ui.main.conversation.page.TakeDraft()
 	}
-	cw.release(c.key)
 }
 
 // draw shows the chats that are open.

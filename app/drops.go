@@ -15,7 +15,7 @@ import (
 
 // drops shows where files go that other programs drag over the window of a conversation.
 type drops struct {
-	c      *conversation
+	c      *chatFrame
 	mark   *widgets.DropMark
 	stop   context.CancelFunc // ends the look whether the drag has left; nil without a drag
 	unmark func()             // removes the page's own highlight; may be nil
@@ -75,7 +75,7 @@ func (d *drops) hide() {
 func (d *drops) targetAt(at fyne.Position) send.Drop {
 	u := d.c.ui
 	if d.c != u.main.conversation {
-		return u.sender.OnChat(d.c.pane)
+		return u.sender.OnChat(d.c.page.Pane)
 	}
 	if id, row, ok := u.main.machineAt(at); ok {
 		return u.sender.OnMachine(id, row)
@@ -86,7 +86,7 @@ func (d *drops) targetAt(at fyne.Position) send.Drop {
 		}
 	}
 	if u.nav.title == "" {
-		return u.sender.OnChat(d.c.pane)
+		return u.sender.OnChat(d.c.page.Pane)
 	}
 	to := protocol.NodeID("")
 	if u.nav.dropTarget != nil {

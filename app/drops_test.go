@@ -30,7 +30,7 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	}
 	inChat := fyne.NewPos(700, 300)
 	drops.drag(inChat)
-	expect("Drop to attach", u.main.conversation.pane)
+	expect("Drop to attach", u.main.conversation.page.Pane)
 	pagetest.Shot(t, u.main.conversation.window, "drop-chat")
 
 	row := widgettest.Find(u.main.side, func(r *widgets.SidebarRow) bool { return r.Item().Title == "nas" })
@@ -52,7 +52,7 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	u.update(v)
 	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
 	drops.drag(fyne.NewPos(240, 300))
-	expect("Drop to send to laptop. Pictures are attached.", u.main.conversation.pane)
+	expect("Drop to send to laptop. Pictures are attached.", u.main.conversation.page.Pane)
 	_, label, _, _ := drops.mark.Shown()
 	if right := place(label).X + label.Size().Width; right > 480 {
 		t.Errorf("the text ends at %v of 480", right)

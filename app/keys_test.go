@@ -106,7 +106,7 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 		t.Errorf("%T under the drawer has the keyboard", f)
 	}
 	u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.pane.Composer()) {
+	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.page.Pane.Composer()) {
 		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
 	}
 }
@@ -119,7 +119,7 @@ func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
 	}})
 	for range 2 {
 		u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		if u.main.conversation.window.Canvas().Focused() == fyne.Focusable(u.main.conversation.pane.Composer()) {
+		if u.main.conversation.window.Canvas().Focused() == fyne.Focusable(u.main.conversation.page.Pane.Composer()) {
 			t.Error("the composer has the keyboard, and nobody sees it")
 		}
 	}

@@ -54,7 +54,7 @@ func (w *window) arrange() {
 		w.side.Hide()
 		// in one place only: Fyne gives no focus to an object that also has a hidden parent
 		w.side.Objects = nil
-		w.conversation.pane.SetLeading(w.menuButton)
+		w.conversation.page.Pane.SetLeading(w.menuButton)
 		shade := widgets.NewTapArea(canvas.NewRectangle(color.NRGBA{A: 0x50}), w.toggleDrawer) // dims the chat behind the drawer
 		w.drawer.Objects = []fyne.CanvasObject{shade, container.New(drawerLayout{}, w.sidebar.Content, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
@@ -62,11 +62,11 @@ func (w *window) arrange() {
 		w.drawer.Objects = nil
 		w.side.Objects = []fyne.CanvasObject{w.sidebar.Content}
 		w.side.Show()
-		w.conversation.pane.SetLeading(nil)
+		w.conversation.page.Pane.SetLeading(nil)
 	}
 	isPage := w.ui.nav.arrange()
 	widgets.SetVisible(w.first.box, w.firstRun && !isPage)
-	widgets.SetVisible(w.conversation.pane, !w.firstRun && !isPage)
+	widgets.SetVisible(w.conversation.page.Pane, !w.firstRun && !isPage)
 	w.body.Refresh()
 }
 

@@ -174,7 +174,7 @@ func (m *messages) place() place {
 	if page := m.ui.nav.title; page != "" {
 		return place{page: page}
 	}
-	return place{chat: m.ui.main.conversation.key}
+	return place{chat: m.ui.main.conversation.page.Key()}
 }
 
 // isHere reports whether messages from a place are shown now.

@@ -9,7 +9,6 @@ import (
 
 	"fairlead/app/archive"
 	"fairlead/app/bind"
-	"fairlead/app/chat"
 	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/host"
@@ -232,13 +231,13 @@ func (n *navigator) openHit(h protocol.SearchHit) {
 		return
 	}
 	n.ui.main.open(h.SessionKey)
-	n.ui.main.conversation.reveal(h.MessageID, h.Seq, feed.HitWord(h))
+	n.ui.main.conversation.page.RevealMessage(h.MessageID, h.Seq, feed.HitWord(h))
 }
 
 // openRun opens a chat at the beginning of a run.
 func (n *navigator) openRun(key protocol.SessionKey, run protocol.RunID) {
 	n.ui.main.open(key)
-	n.ui.main.conversation.revealRun(run)
+	n.ui.main.conversation.page.RevealRun(run)
 }
 
 // openArchives shows the archived conversations of a chat in the main window.
@@ -248,12 +247,8 @@ func (n *navigator) openArchives(key protocol.SessionKey) {
 }
 
 func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
-	all := n.ui.main.conversation.handlers()
-	h := chat.Handlers{
-		OpenURL: all.OpenURL, OpenImage: all.OpenImage, Media: all.Media, Settings: all.Settings, Output: all.Output, OpenOutput: all.OpenOutput,
-	}
 	n.open(page{"clock", archivesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := archive.New(ctx, n.ui.env(), key, h)
+		p := archive.New(ctx, n.ui.env(), key)
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)
 		return p.Box, p.Back

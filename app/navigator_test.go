@@ -64,17 +64,17 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 	hit := protocol.SearchHit{SessionKey: "agent:main:2", MessageID: "3", Seq: 4, Snippet: []protocol.Snippet{{Text: "the "}, {Text: "needle", Mark: true}}}
 	for name, open := range map[string]func(u *ui){
 		"of the page":    func(u *ui) { u.nav.openHit(hit) },
-		"of the sidebar": func(u *ui) { pageHost{u}.Open(host.Chat{Key: hit.SessionKey, Hit: &hit}) },
+		"of the sidebar": func(u *ui) { pageHost{ui: u}.Open(host.Chat{Key: hit.SessionKey, Hit: &hit}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newTestUI(t)
 			u.update(sample())
 			u.nav.search("needle")
 			open(u)
-			if u.main.conversation.key != hit.SessionKey || u.nav.title != "" {
-				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.conversation.key, u.nav.title, hit.SessionKey)
+			if u.main.conversation.page.Key() != hit.SessionKey || u.nav.title != "" {
+				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.conversation.page.Key(), u.nav.title, hit.SessionKey)
 			}
-			if got := u.main.conversation.pane.PendingReveal(); got != hit.MessageID {
+			if got := u.main.conversation.page.Pane.PendingReveal(); got != hit.MessageID {
 				t.Fatalf("to be revealed: got %q, want %q", got, hit.MessageID)
 			}
 			chat := chats.Messages{Key: hit.SessionKey}
@@ -87,11 +87,11 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 				m.Content = protocol.Content{protocol.Text(text)}
 				chat.List = append(chat.List, m)
 			}
-			u.main.conversation.showChat(chat)
-			if got := u.main.conversation.pane.PendingReveal(); got != "" {
+			u.main.conversation.page.Show(chat)
+			if got := u.main.conversation.page.Pane.PendingReveal(); got != "" {
 				t.Errorf("message %s is still not revealed", got)
 			}
-			pagetest.Shows(t, u.main.conversation.pane, "It is the needle.")
+			pagetest.Shows(t, u.main.conversation.page.Pane, "It is the needle.")
 		})
 	}
 }

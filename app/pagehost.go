@@ -4,18 +4,37 @@ import (
 	"context"
 	"time"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/archive"
 	"fairlead/app/bind"
 	"fairlead/app/host"
 	"fairlead/gateway/protocol"
 )
 
-// pageHost is the main window as the pages see it. It implements [host.Host].
-type pageHost struct{ ui *ui }
+// pageHost is a window as its pages see it. It implements [host.Host].
+type pageHost struct {
+	ui     *ui
+	window fyne.Window // nil for the main window, which may not exist yet
+}
 
-// env returns what a page gets.
-func (u *ui) env() host.Env {
-	return host.Env{Host: pageHost{u}, Feed: u.backend.state.Feed, Chats: u.backend.state.Chats, Machines: &u.machines, Drafts: u.backend.state.Drafts}
+// at returns the window.
+func (h pageHost) at() fyne.Window {
+	if h.window == nil {
+		return h.ui.main.conversation.window
+	}
+	return h.window
+}
+
+// env returns what a page in the main window gets.
+func (u *ui) env() host.Env { return u.envIn(nil) }
+
+// envIn returns what a page in a window gets.
+func (u *ui) envIn(w fyne.Window) host.Env {
+	return host.Env{
+		Host: pageHost{u, w}, Feed: u.backend.state.Feed, Chats: u.backend.state.Chats, Machines: &u.machines, Drafts: u.backend.state.Drafts,
+		WrapOutput: &u.wrap,
+	}
 }
 
 // Open implements [host.Host].
@@ -24,6 +43,8 @@ func (h pageHost) Open(to host.Target) {
 	switch to := to.(type) {
 	case host.Chat:
 		h.openChat(to)
+	case host.Fork:
+		h.openFork(to)
 	case host.OtherChat:
 		h.ui.main.leave(protocol.SessionKey(to))
 	case host.Archive:
@@ -36,8 +57,6 @@ func (h pageHost) Open(to host.Target) {
 		nav.openMachine(protocol.NodeID(to))
 	case host.NewMachine:
 		nav.addMachine()
-	case host.Search:
-		nav.search(string(to))
 	case host.AgentFile:
 		nav.editFile(string(to))
 	case host.Files:
@@ -48,6 +67,9 @@ func (h pageHost) Open(to host.Target) {
 		nav.openTitled(string(to))
 	case host.Setting:
 		h.ui.settings.find(string(to))
+	case host.Search:
+		nav.search(string(to))
+		h.ui.main.conversation.window.RequestFocus()
 	case host.Question:
 		if to == "" {
 			h.ui.questions.openPage()
@@ -57,20 +79,42 @@ func (h pageHost) Open(to host.Target) {
 	case host.Identical:
 		h.ui.questions.bring(protocol.QuestionID(to), true)
 	case host.URL:
-		h.ui.opener.openLink(string(to))
+		h.ui.opener.openLinkIn(h.at(), string(to))
 	case host.Reveal:
 		h.ui.opener.reveal(string(to))
 	case host.SendFiles:
 		h.ui.sender.Pick(protocol.NodeID(to))
+	default:
+		h.openFile(to)
+	}
+}
+
+// openFile opens dialogs and windows for files, folders and texts.
+func (h pageHost) openFile(to host.Target) {
+	switch to := to.(type) {
+	case host.Picture:
+		h.ui.opener.openImage(to.Resource)
+	case host.Output:
+		openOutput(h.ui.app, to.Title, to.Text, to.Search)
+	case host.PickFiles:
+		h.ui.picker.OpenFiles(h.at(), to.Title, to.Button, to.Done)
 	case host.Folder:
 		h.ui.opener.openPath(string(to))
 	case host.ChooseFolder:
-		h.ui.picker.ChooseFolder(h.ui.main.conversation.window, to.Title, to.Button, to.Chosen)
+		h.ui.picker.ChooseFolder(h.at(), to.Title, to.Button, to.Chosen)
 	case host.SaveFile:
-		h.ui.opener.save(h.ui.main.conversation.window, to)
+		h.ui.opener.save(h.at(), to)
 	case host.OpenFile:
 		h.ui.opener.openFile(to.Title, to.Button, to.Read)
 	}
+}
+
+// openFork opens a new chat in the main window, and offers to open the original.
+func (h pageHost) openFork(to host.Fork) {
+	main := h.ui.main
+	main.open(to.Key)
+	main.show()
+	h.ui.messages.showAction("Forked.", "Open original", func() { main.open(to.From) })
 }
 
 func (h pageHost) openChat(to host.Chat) {
@@ -87,11 +131,11 @@ func (h pageHost) openChat(to host.Chat) {
 }
 
 // Say implements [host.Host].
-func (h pageHost) Say(text string) { h.ui.messages.show(text) }
+func (h pageHost) Say(text string) { h.ui.messages.showIn(h.at(), text) }
 
 // Undo implements [host.Host].
 func (h pageHost) Undo(text string, undo func(), until time.Time) {
-	h.ui.messages.offerUndo(text, undo, until)
+	h.ui.messages.offerUndoIn(h.at(), text, undo, until)
 }
 
 // Copy implements [host.Host].
@@ -101,7 +145,7 @@ func (h pageHost) Copy(text string) { h.ui.app.Clipboard().SetContent(text) }
 func (h pageHost) Run(ctx context.Context, failed string, work func(context.Context) error, done func()) {
 	bind.Run(ctx, work, func(err error) {
 		if err != nil {
-			h.ui.messages.show(failed + ": " + err.Error())
+			h.ui.messages.showIn(h.at(), failed+": "+err.Error())
 			return
 		}
 		done()

@@ -142,7 +142,7 @@ func (n fixedPages) apps() settings.Entry {
 func (n fixedPages) tools() settings.Entry {
 	return settings.Entry{Icon: "plug", Title: "Tools", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := tools.New(ctx, n.ui.env())
-		n.nav.created(p.Create)
+		n.nav.created(func() { p.Create() })
 		return p.Box, p.Back
 	}}
 }

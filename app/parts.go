@@ -60,7 +60,7 @@ func (p *parts) followGateway(v feed.View) {
 	if u.running && (v.Changed.Config != last.Changed.Config || isUp(v.Status) && !isUp(last.Status)) {
 		u.loadUI()
 	}
-	if v.IsMainAlias(u.main.conversation.key) {
+	if v.IsMainAlias(u.main.conversation.page.Key()) {
 		u.main.switchTo(u.main.mainChat())
 	}
 	if m := v.Status.Model.Provider; m != "" && m != feed.Operator {

@@ -122,7 +122,7 @@ func TestNewMachineOpensThePageThatAddsOne(t *testing.T) {
 	v := sample()
 	v.Machines = nil
 	u.update(v)
-	pageHost{u}.Open(host.NewMachine{})
+	pageHost{ui: u}.Open(host.NewMachine{})
 	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
 	u.nav.openMachine("")
 	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {

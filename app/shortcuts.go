@@ -96,7 +96,7 @@ func (w *window) bindings() []binding {
 		{groupChats, "Next question", fyne.KeyJ, ctrl, u.chats.nextQuestion},
 		{groupChats, "Next unread chat", fyne.KeyDown, altShift, func() { u.chats.openUnread(1) }},
 		{groupChats, "Previous unread chat", fyne.KeyUp, altShift, func() { u.chats.openUnread(-1) }},
-		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { w.conversation.pane.Stop() }},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { w.conversation.page.Pane.Stop() }},
 		{groupProgram, "Needs you", fyne.KeyI, ctrl, u.questions.openPage},
 		{groupProgram, "Settings", fyne.KeyComma, ctrl, u.settings.open},
 		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
@@ -125,7 +125,7 @@ func (w *window) bindings() []binding {
 }
 
 // chatBindings are the keys of the chat's menu.
-func (c *conversation) chatBindings() []binding {
+func (c *chatFrame) chatBindings() []binding {
 	do := func(key fyne.Shortcut) func() { return func() { c.obey(key) } }
 	return []binding{
 		{groupChats, "Pin or unpin", fyne.KeyP, ctrl, do(listKey(fyne.KeyP))},
@@ -136,19 +136,19 @@ func (c *conversation) chatBindings() []binding {
 }
 
 // bindings are the keys of a chat in a window of its own.
-func (c *conversation) bindings() []binding {
+func (c *chatFrame) bindings() []binding {
 	u := c.ui
 	return append(c.chatBindings(), []binding{
 		{groupChats, "New chat", fyne.KeyN, ctrl, func() {
 			u.chats.Create()
 			u.main.show()
 		}},
-		{groupChats, "Find in this chat", fyne.KeyF, ctrl, c.pane.Find},
+		{groupChats, "Find in this chat", fyne.KeyF, ctrl, c.page.Pane.Find},
 		{groupChats, "Next question", fyne.KeyJ, ctrl, func() {
 			u.main.show()
 			u.chats.nextQuestion()
 		}},
-		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { c.pane.Stop() }},
+		{groupChats, "Stop the run in progress", fyne.KeyPeriod, ctrl, func() { c.page.Pane.Stop() }},
 		{groupProgram, "Settings", fyne.KeyComma, ctrl, u.settings.open},
 		{groupProgram, "Keyboard shortcuts", fyne.KeySlash, ctrl, u.nav.openShortcuts},
 		{groupProgram, "Close the window", fyne.KeyW, ctrl, c.window.Close},

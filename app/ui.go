@@ -8,8 +8,10 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/bind"
+	"fairlead/app/chat"
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/notify"
@@ -33,7 +35,8 @@ type ui struct {
 	machines style.Machines
 	parts    *parts
 	unread   *sidebar.Unread
-	drafts   drafts
+	drafts   *chat.Drafts
+	wrap     host.Switch // outputs of commands wrap their lines
 
 	main      *window
 	nav       *navigator
@@ -61,14 +64,17 @@ type ui struct {
 }
 
 func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, drafts: newDrafts(b.prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
+	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, drafts: loadDrafts(b), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
 	u.unread = sidebar.NewUnread(b.prefs.get().Seen, func(seen map[protocol.SessionKey]int64) {
 		b.prefs.update(func(r *preferences) { r.Seen = seen })
 	})
-	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*conversation)}
+	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*chatFrame)}
 	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u}
 	u.notes, u.opener = newNotifications(u), &opener{u}
 	u.messages, u.parts = newMessages(u), &parts{ui: u}
+	u.wrap = host.Switch{On: b.prefs.get().WrapOutput, Save: func(on bool) {
+		b.prefs.update(func(r *preferences) { r.WrapOutput = on })
+	}}
 	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
 	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.window }, func() bool { return u.nav.title == transfersTitle })
 	u.main = newWindow(u)
@@ -82,7 +88,7 @@ func (u *ui) run() {
 	u.running = true
 	u.parts.watch()
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
-	u.main.conversation.watch()
+	u.main.conversation.page.Watch()
 }
 
 // view returns what is known about the gateway.
@@ -100,12 +106,9 @@ func request[R any](u *ui, w fyne.Window, failed string, work func(context.Conte
 }
 
 func (u *ui) tick(now time.Time) {
-	u.main.conversation.pane.Tick(now)
-	u.main.conversation.tickDraft(now)
+	u.main.conversation.tick(now)
 	for _, c := range u.chats.windows {
-		c.pane.Tick(now)
-		c.tickDraft(now)
-		c.toasts.tick(now)
+		c.tick(now)
 	}
 	was, undos := u.messages.toast.Visible(), u.messages.removeExpiredUndos(now)
 	u.messages.toast.Tick(now)
@@ -149,9 +152,9 @@ func (u *ui) quit() {
 }
 
 func (u *ui) save() {
-	u.main.conversation.saveDraft()
+	u.main.conversation.page.SaveDraft()
 	for _, c := range u.chats.windows {
-		c.saveDraft()
+		c.page.SaveDraft()
 		c.saveSize()
 	}
 	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {

@@ -38,6 +38,13 @@ func newTestUI(t *testing.T) *ui {
 	return u
 }
 
+// send writes and sends a message in the main window.
+func (u *ui) send(text string) {
+	page := u.main.conversation.page
+	page.Pane.SetDraft(text)
+	page.Pane.Composer().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
+}
+
 // know makes a view what is known about the gateway.
 func (u *ui) know(v feed.View) {
 	u.backend.state.Update(func(now *feed.View) { *now = v }, u.backend.state.All()...)
@@ -154,8 +161,8 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-drawer")
 	u.main.sidebar.Choose("agent:main:2")
-	if u.main.drawer.Visible() || u.main.conversation.key != "agent:main:2" {
-		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.key)
+	if u.main.drawer.Visible() || u.main.conversation.page.Key() != "agent:main:2" {
+		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.page.Key())
 	}
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	if !u.main.side.Visible() {
@@ -215,11 +222,11 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	}
 	u.update(v)
 	u.questions.window.Close() // the test driver treats the last window as the window of every object
-	u.main.conversation.showChat(chat)
+	u.main.conversation.page.Show(chat)
 	u.messages.show("Sending a file with a name that takes some room to the machine that is called server")
 	pagetest.Shot(t, u.main.conversation.window, "shell-toast-over-questions")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	view := widgettest.Find(u.main.conversation.pane, func(*transcript.View) bool { return true })
+	view := widgettest.Find(u.main.conversation.page.Pane, func(*transcript.View) bool { return true })
 	end := func() float32 { return place(view).Y + view.Size().Height }
 	covered := func(when string) {
 		t.Helper()
@@ -228,7 +235,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 		}
 	}
 	covered("at first")
-	u.main.conversation.pane.SetDraft("a\nb\nc\nd") // the composer grows
+	u.main.conversation.page.Pane.SetDraft("a\nb\nc\nd") // the composer grows
 	u.tick(time.Now())
 	covered("after a move")
 	shown := end()
@@ -256,7 +263,7 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 	u.main.closesHidden = true // as on Linux
 	u.update(sample())
 	u.hasTray = true
-	u.main.conversation.pane.SetDraft("half a thought")
+	u.main.conversation.page.Pane.SetDraft("half a thought")
 	u.main.conversation.focusComposer()
 	u.main.conversation.window.Resize(fyne.NewSize(900, 700))
 	before := u.main.conversation.window
@@ -268,11 +275,11 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 	if got := u.main.conversation.window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
 		t.Errorf("the size is %v, want 900 × 700", got)
 	}
-	if got := u.main.conversation.pane.Draft(); got != "half a thought" {
+	if got := u.main.conversation.page.Pane.Draft(); got != "half a thought" {
 		t.Errorf("the draft is %q", got)
 	}
 	test.Type(u.main.conversation.window.Canvas().Focused(), " more")
-	if got := u.main.conversation.pane.Draft(); !strings.Contains(got, " more") {
+	if got := u.main.conversation.page.Pane.Draft(); !strings.Contains(got, " more") {
 		t.Errorf("typing does not reach the composer: %q", got)
 	}
 }
@@ -314,14 +321,14 @@ func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
 func TestDraftsStayWithTheirChats(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.pane.SetDraft("half a thought")
+	u.main.conversation.page.Pane.SetDraft("half a thought")
 	u.main.open("agent:main:2")
-	if u.main.conversation.pane.Draft() != "" {
-		t.Errorf("the draft went along: %q", u.main.conversation.pane.Draft())
+	if u.main.conversation.page.Pane.Draft() != "" {
+		t.Errorf("the draft went along: %q", u.main.conversation.page.Pane.Draft())
 	}
 	u.main.open(protocol.MainSession)
-	if u.main.conversation.pane.Draft() != "half a thought" {
-		t.Errorf("the draft is lost: %q", u.main.conversation.pane.Draft())
+	if u.main.conversation.page.Pane.Draft() != "half a thought" {
+		t.Errorf("the draft is lost: %q", u.main.conversation.page.Pane.Draft())
 	}
 	if got := u.backend.prefs.get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
@@ -334,15 +341,15 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	u := newUI(t.Context(), a, b)
 	defer u.main.conversation.window.Close()
 	defer b.state.Close()
-	if !u.main.first.box.Visible() || u.main.conversation.pane.Visible() {
+	if !u.main.first.box.Visible() || u.main.conversation.page.Pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-first")
 	test.Tap(u.main.first.startButton)
-	if u.main.first.box.Visible() || !u.main.conversation.pane.Visible() || !b.prefs.get().FirstRunDone {
+	if u.main.first.box.Visible() || !u.main.conversation.page.Pane.Visible() || !b.prefs.get().FirstRunDone {
 		t.Error("the page stays")
 	}
-	if u.main.conversation.window.Canvas().Focused() != u.main.conversation.pane.Composer() {
+	if u.main.conversation.window.Canvas().Focused() != u.main.conversation.page.Pane.Composer() {
 		t.Error("the person cannot type at once")
 	}
 }
@@ -468,7 +475,7 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 	if c.window.Title() != "Photos – Fairlead" {
 		t.Errorf("title %q", c.window.Title())
 	}
-	if u.main.conversation.key != protocol.MainSession {
+	if u.main.conversation.page.Key() != protocol.MainSession {
 		t.Error("the main window changed its chat")
 	}
 	u.chats.openWindow("agent:main:2")
@@ -504,45 +511,20 @@ func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestMessageThatWasNotTakenComesBack(t *testing.T) {
-	u := newTestUI(t)
-	u.update(sample())
-	u.main.conversation.pane.SetDraft("typed since")
-	u.main.conversation.restoreUnsent(protocol.MainSession, "not taken", []protocol.Attachment{{Filename: "a.png"}})
-	if got := u.main.conversation.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
-		t.Errorf("the picture did not come back: %+v", got)
-	}
-	if u.main.conversation.pane.Draft() != "not taken\ntyped since" {
-		t.Errorf("draft %q", u.main.conversation.pane.Draft())
-	}
-	u.main.conversation.restoreUnsent("agent:main:2", "not taken there", []protocol.Attachment{{Filename: "b.png"}})
-	u.main.open("agent:main:2")
-	if u.main.conversation.pane.Draft() != "not taken there" {
-		t.Errorf("draft of the other chat %q", u.main.conversation.pane.Draft())
-	}
-	if got := u.main.conversation.pane.Attachments(); len(got) != 1 || got[0].Filename != "b.png" {
-		t.Errorf("pictures of the other chat: %+v", got)
-	}
-	u.main.open(protocol.MainSession)
-	if got := u.main.conversation.pane.Attachments(); len(got) != 1 || got[0].Filename != "a.png" {
-		t.Errorf("pictures of the first chat: %+v", got)
-	}
-}
-
 func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Sessions.List, v.Questions.Pending = v.Sessions.List[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
-	if u.main.conversation.key != "agent:work:team" || u.backend.prefs.get().Chat != u.main.conversation.key || !strings.Contains(u.main.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.key, u.backend.prefs.get().Chat, u.main.lines())
+	if u.main.conversation.page.Key() != "agent:work:team" || u.backend.prefs.get().Chat != u.main.conversation.page.Key() || !strings.Contains(u.main.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.page.Key(), u.backend.prefs.get().Chat, u.main.lines())
 	}
 	u.main.open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"
 	u.update(v)
-	if u.main.conversation.key != "agent:main:2" {
-		t.Errorf("the chat that the person chose was left for %q", u.main.conversation.key)
+	if u.main.conversation.page.Key() != "agent:main:2" {
+		t.Errorf("the chat that the person chose was left for %q", u.main.conversation.page.Key())
 	}
 	if got := u.main.mainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)

@@ -63,7 +63,7 @@ func TestOffersAppearInTheWindowOfTheAction(t *testing.T) {
 		u.messages.offerUndoIn(own.window, name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
 	}
 	u.opener.openLinkIn(own.window, "file:///etc/passwd")
-	u.chats.archive(true, []protocol.SessionEntry{own.entry()}, own.window)
+	u.chats.archive(true, []protocol.SessionEntry{own.page.Entry()}, own.window)
 	if n := len(u.messages.undos); n != 0 || u.messages.toast.Visible() {
 		t.Errorf("the main window has %d offers of another window, a message: %v", n, u.messages.toast.Visible())
 	}

@@ -54,7 +54,7 @@ func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 	if got := u.main.lines(); strings.Contains(got, "new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
-	if got := u.main.conversation.window.Canvas().Focused(); got != u.main.conversation.pane.Composer() {
+	if got := u.main.conversation.window.Canvas().Focused(); got != u.main.conversation.page.Pane.Composer() {
 		t.Errorf("%T has the keyboard", got)
 	}
 }

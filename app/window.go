@@ -19,7 +19,7 @@ import (
 // window is the main window: a chat or a page, with the sidebar beside it.
 type window struct {
 	ui           *ui
-	conversation *conversation // the chat that is shown
+	conversation *chatFrame // the chat that is shown
 
 	sidebar *sidebar.Sidebar
 	side    *fyne.Container // the sidebar's place beside the chat
@@ -41,7 +41,7 @@ type window struct {
 func newWindow(u *ui) *window {
 	w := &window{ui: u, visible: true, releases: memory.NewReleases(u.backend.releaseMemory), place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
-	w.conversation = newConversation(u, native.NewWindow(u.app, u.mainTitle(), nil))
+	w.conversation = newChatFrame(u, native.NewWindow(u.app, u.mainTitle(), nil), false)
 	w.sidebar = sidebar.New(u.ctx, u.env(), sidebar.Options{
 		Title: cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
 	})
@@ -53,8 +53,8 @@ func newWindow(u *ui) *window {
 	w.first.box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
-	u.messages.box.Layout = &toastLayout{w.conversation.pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
-	w.body = container.New(&windowLayout{w}, w.conversation.pane, w.first.box, u.nav.box, w.side, w.drawer, u.messages.box, w.conversation.drops.mark.Box)
+	u.messages.box.Layout = &toastLayout{w.conversation.page.Pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
+	w.body = container.New(&windowLayout{w}, w.conversation.page.Pane, w.first.box, u.nav.box, w.side, w.drawer, u.messages.box, w.conversation.drops.mark.Box)
 	w.fill()
 	return w
 }
@@ -140,7 +140,7 @@ func (w *window) hide() {
 
 func (w *window) open(key protocol.SessionKey) {
 	w.ui.nav.close()
-	if key != "" && key != w.conversation.key {
+	if key != "" && key != w.conversation.page.Key() {
 		w.switchTo(key)
 	}
 	w.updateSidebar() // also for the chat that was hidden by a page
@@ -151,7 +151,7 @@ func (w *window) open(key protocol.SessionKey) {
 
 // leave shows the main chat instead of this one.
 func (w *window) leave(key protocol.SessionKey) {
-	if w.conversation.key == key {
+	if w.conversation.page.Key() == key {
 		w.switchTo(w.mainChat())
 	}
 }
@@ -161,7 +161,7 @@ func (w *window) switchTo(key protocol.SessionKey) {
 	if key.Schedule() == "" { // the next start opens a chat of the person
 		w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
 	}
-	w.conversation.load(key)
+	w.conversation.page.Load(key)
 	w.ui.messages.move()
 }
 
@@ -196,7 +196,7 @@ func (w *window) updateSidebar() {
 
 // drawSidebar shows in the sidebar what there is, and what the window shows.
 func (w *window) drawSidebar() {
-	at := sidebar.Place{Chat: w.conversation.key, Page: w.ui.nav.title}
+	at := sidebar.Place{Chat: w.conversation.page.Key(), Page: w.ui.nav.title}
 	if at.Page == machinesTitle {
 		at.Machine = w.ui.nav.machineID
 	}
@@ -238,7 +238,7 @@ func sizeOr(width, height float32, other fyne.Size) fyne.Size {
 }
 
 func (w *window) showsChat(key protocol.SessionKey) bool {
-	return w.ui.chats.windows[key] != nil || w.visible && w.conversation.key == key && w.ui.nav.title == "" && !w.firstRun
+	return w.ui.chats.windows[key] != nil || w.visible && w.conversation.page.Key() == key && w.ui.nav.title == "" && !w.firstRun
 }
 
 // shortcut registers a window shortcut with Ctrl (Command on macOS).
@@ -307,5 +307,5 @@ func (w *window) findInChat() {
 		w.ui.nav.search(w.sidebar.Search.Text)
 		return
 	}
-	w.conversation.pane.Find()
+	w.conversation.page.Pane.Find()
 }

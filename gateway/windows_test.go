@@ -21,9 +21,7 @@ const inbox = "app/inbox"
 
 // unmoved are the pages whose models and texts are still in app/state, or that import another page.
 // The list only gets shorter.
-var unmoved = []string{
-	"app/archive",
-}
+var unmoved []string
 
 // noGateway are the packages that know nothing of a gateway, except those of unmovedWidgets.
 var noGateway = []string{

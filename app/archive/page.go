@@ -12,8 +12,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
-	"fairlead/app/chat"
 	"fairlead/app/chats"
+	"fairlead/app/conversation"
 	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/style"
@@ -29,8 +29,6 @@ type Page struct {
 	host  host.Env
 	model Model
 	key   protocol.SessionKey
-	// reader has the callbacks for links and pictures.
-	reader chat.Handlers
 	widgets.Body
 
 	list     *widgets.ItemList
@@ -38,16 +36,16 @@ type Page struct {
 	loaded   bool
 	problem  string
 
-	restoreButton *widgets.Button // of the open conversation
-	pane          *chat.Pane      // nil while the list is shown
+	restoreButton *widgets.Button      // of the open conversation
+	reader        *conversation.Reader // nil while the list is shown
 	current       protocol.ArchiveInfo
 	cancel        context.CancelFunc // stops following the open conversation
 	now           func() time.Time
 }
 
 // New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
-func New(ctx context.Context, e host.Env, key protocol.SessionKey, reader chat.Handlers) *Page {
-	p := &Page{ctx: ctx, host: e, model: newModel(e.Feed, e.Chats), key: key, reader: reader, Body: widgets.NewBody(), now: time.Now}
+func New(ctx context.Context, e host.Env, key protocol.SessionKey) *Page {
+	p := &Page{ctx: ctx, host: e, model: newModel(e.Feed, e.Chats), key: key, Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.archives[i], "", 0) })
 	p.draw()
 	return p
@@ -67,7 +65,7 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 	p.list.Set(lists.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
 		return widgets.ListItem{Icon: "chat", Title: "Until " + wording.When(a.CreatedAt, p.now()), Text: ArchiveLine(a)}
 	}))
-	if p.pane == nil {
+	if p.reader == nil {
 		p.draw()
 	}
 }
@@ -116,10 +114,10 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 	if id == "" {
 		return
 	}
-	p.pane.Reveal(id, "")
+	p.reader.View().Reveal(id, "")
 	bind.Run(ctx, func(ctx context.Context) error { return c.Reach(ctx, seq) }, func(err error) {
 		p.show(c.Value.Get())
-		if p.pane.PendingReveal() != "" {
+		if p.reader.View().PendingReveal() != "" {
 			p.host.Say("The message is no longer in the archive.")
 		}
 	})
@@ -127,12 +125,11 @@ func (p *Page) open(a protocol.ArchiveInfo, id protocol.MessageID, seq int64) {
 
 func (p *Page) showReader(a protocol.ArchiveInfo, c *chats.History) {
 	p.current = a
-	h := p.reader
-	h.Older, h.Reload = c.Older, c.Reload
-	p.pane = chat.NewReader(h, p.host.Machines)
+	p.reader = conversation.NewReader(p.ctx, p.host)
+	p.reader.View().Open(c)
 	back := widgets.NewQuietButton("Earlier conversations", "back", p.back)
 	var save *widgets.Button
-	save = widgets.NewButton("Export", "export", func() { widgets.ShowMenu(save, chat.ExportMenu(p.export)) })
+	save = widgets.NewButton("Export", "export", func() { widgets.ShowMenu(save, conversation.ExportMenu(p.export)) })
 	p.restoreButton = widgets.NewButton("Restore", "undo", func() { p.restoreWithUndo(a) })
 	replaces := "the current conversation, which is"
 	if a.Kind == protocol.ArchiveEdit {
@@ -143,21 +140,21 @@ func (p *Page) showReader(a protocol.ArchiveInfo, c *chats.History) {
 	banner := container.NewStack(widgets.NewRect(style.ColorSelected, "", style.Corner),
 		widgets.Inset(style.Inside, 12, style.Inside, 12, widgets.WithIcon("text", 2, widget.NewIcon(style.IconIn("clock", style.ColorAccent)), text)))
 	head := widgets.Col(style.Inside, widgets.Flow(style.Inside, back, p.restoreButton, save), banner)
-	p.Put(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.pane))
-	p.pane.Tick(p.now())
+	p.Put(widgets.Border(widgets.Inset(style.Inside, style.Group, style.Inside, style.Group, head), nil, nil, nil, p.reader))
+	p.reader.Tick(p.now())
 	p.show(c.Value.Get())
 }
 
 func (p *Page) show(v chats.Messages) {
-	if p.pane != nil {
-		p.pane.Update(chat.State{Session: protocol.SessionEntry{SessionKey: p.key}, Messages: v.List, More: v.More, Loading: v.Loading, Problem: v.Problem})
+	if p.reader != nil {
+		p.reader.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: p.key}, Messages: v.List, More: v.More, Loading: v.Loading, Problem: v.Problem})
 	}
 }
 
 // Tick passes the time, for the loading indicator and the end of highlighting.
 func (p *Page) Tick(now time.Time) {
-	if p.pane != nil {
-		p.pane.Tick(now)
+	if p.reader != nil {
+		p.reader.Tick(now)
 	}
 }
 
@@ -165,12 +162,12 @@ func (p *Page) close() {
 	if p.cancel != nil {
 		p.cancel()
 	}
-	p.pane, p.cancel = nil, nil
+	p.reader, p.cancel = nil, nil
 }
 
 // Back returns from one conversation to the list, or from the list to the chat. It reports true.
 func (p *Page) Back() bool {
-	if p.pane != nil {
+	if p.reader != nil {
 		p.back()
 	} else {
 		p.openChat()

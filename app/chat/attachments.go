@@ -2,6 +2,7 @@ package chat
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/conversation"
+	"fairlead/app/host"
+	"fairlead/app/picture"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
@@ -19,9 +23,12 @@ import (
 
 // attachments are the pictures and files of the message in the composer, each with a chip.
 type attachments struct {
-	chat     *conversation
+	chat     *current
 	onResize func() // called when the chips need another size
 	onRemove func() // called after a chip was removed, which had the focus
+	// readFile and readClipboard read pictures; the latter is nil if the system cannot.
+	readFile      func(path string) (protocol.Attachment, error)
+	readClipboard func(context.Context) (protocol.Attachment, error)
 
 	list    []protocol.Attachment
 	chips   *fyne.Container
@@ -30,8 +37,12 @@ type attachments struct {
 	isLow   bool            // the pane has little height: the chips get one line
 }
 
-func newAttachments(chat *conversation) *attachments {
+func newAttachments(chat *current) *attachments {
 	a := &attachments{chat: chat, chips: widgets.Flow(style.Inside), problem: widgets.NewText("", style.ColorBad, style.SizeSmall)}
+	a.readFile = picture.Read
+	if picture.CanPaste() {
+		a.readClipboard = picture.Paste
+	}
 	a.strip = container.New(&stripLayout{files: a}, widgets.NewVScroll(a.chips))
 	a.strip.Hide()
 	a.problem.Ellipsis = true
@@ -81,11 +92,42 @@ func (a *attachments) addPaths(paths []string) {
 	for _, path := range paths {
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".png", ".jpg", ".jpeg", ".gif", ".webp":
-			a.chat.handlers.ReadFile(path, a.add)
+			a.read(path)
 		default:
 			a.add(fileByPath(path), nil)
 		}
 	}
+}
+
+// read adds the picture in a file.
+func (a *attachments) read(path string) {
+	a.load(func(context.Context) (protocol.Attachment, error) { return a.readFile(path) })
+}
+
+// paste adds the picture in the clipboard, and reports whether the system can read pictures there.
+func (a *attachments) paste() bool {
+	if a.readClipboard == nil {
+		return false
+	}
+	a.problem.Hide()
+	a.load(a.readClipboard)
+	return true
+}
+
+// load adds the picture that read returns.
+func (a *attachments) load(read func(context.Context) (protocol.Attachment, error)) {
+	var file protocol.Attachment
+	var err error
+	a.chat.host.Run(a.chat.ctx, "", func(ctx context.Context) error {
+		file, err = read(ctx)
+		return nil
+	}, func() { a.add(file, err) })
+}
+
+// set replaces the list.
+func (a *attachments) set(list []protocol.Attachment) {
+	a.list = list
+	a.show()
 }
 
 // show shows a changed list.
@@ -114,12 +156,12 @@ func (a *attachments) chip(file protocol.Attachment, remove func()) fyne.CanvasO
 	}
 	// an unreadable attachment shows an icon
 	raw, _ := base64.StdEncoding.DecodeString(file.Data)
-	r := drawable(file.Filename, raw)
+	r := conversation.Drawable(file.Filename, raw)
 	picture := canvas.NewImageFromResource(r)
 	picture.FillMode = canvas.ImageFillContain
 	picture.SetMinSize(fyne.NewSize(36, 28))
 	name := widgets.NewText(format.Clip(cmp.Or(file.Filename, "picture"), 32), style.ColorText, style.SizeSmall)
 	size := widgets.NewText(format.Size(int64(len(raw))), style.ColorMuted, style.SizeSmall)
-	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { a.chat.handlers.OpenImage(r) })
+	open := widgets.NewClickable(widgets.Inset(2, 4, 2, 4, widgets.Row(style.Inside, -1, picture, name, size)), func() { a.chat.host.Open(host.Picture{Resource: r}) })
 	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, open, button))
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 const (
@@ -26,7 +28,8 @@ const (
 // completion is the list of what can be inserted at the cursor, above the composer. The composer
 // keeps the keyboard.
 type completion struct {
-	chat      *conversation
+	chat      *current
+	complete  func(m Model, ctx context.Context, before string, node protocol.NodeID) Completions
 	accept    func(word string, o Completion) // replaces the word before the cursor
 	isEditing func() bool                     // reports whether an earlier message is edited
 	onResize  func()                          // called when the list appears or disappears
@@ -42,8 +45,8 @@ type completion struct {
 	leftAt   time.Time // when the composer lost the keyboard; zero while it has it
 }
 
-func newCompletion(chat *conversation) *completion {
-	c := &completion{chat: chat, rows: container.NewVBox()}
+func newCompletion(chat *current) *completion {
+	c := &completion{chat: chat, complete: Model.Complete, rows: container.NewVBox()}
 	c.rows.Layout = widgets.Col(0).Layout
 	c.scroll = widgets.NewVScroll(c.rows)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(4, 4, 4, 4, c.scroll))
@@ -56,11 +59,16 @@ func (c *completion) typed(before string) {
 	c.request++
 	request := c.request
 	isCommand := strings.HasPrefix(before, "/") && c.isEditing() // it cannot replace a message
-	if before == "" || isCommand || c.chat.handlers.Complete == nil {
+	if before == "" || isCommand {
 		c.close()
 		return
 	}
-	c.chat.handlers.Complete(before, c.chat.currentMachine(), func(found Completions) {
+	var found Completions
+	m, node := c.chat.model(), c.chat.currentMachine()
+	c.chat.host.Run(c.chat.ctx, "", func(ctx context.Context) error {
+		found = c.complete(m, ctx, before, node)
+		return nil
+	}, func() {
 		if request == c.request {
 			c.show(before, found)
 		}

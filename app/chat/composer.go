@@ -8,8 +8,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/layout"
 
+	"fairlead/app/host"
 	"fairlead/app/style"
-	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
@@ -17,8 +17,8 @@ import (
 
 // composer is the input area: text, pictures and files, the machine, the chat's cost, and Send or Stop.
 type composer struct {
-	chat     *conversation
-	list     *transcript.View
+	chat     *current
+	requests *requests
 	window   fyne.CanvasObject // any object of the window
 	hint     *hint
 	onResize func() // called when the composer or its hint needs another size or place
@@ -38,27 +38,20 @@ type composer struct {
 	before draft              // what the field had before a message was edited
 }
 
-func newComposer(chat *conversation, list *transcript.View, window fyne.CanvasObject) *composer {
-	c := &composer{chat: chat, list: list, window: window, hint: newHint(), entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), files: newAttachments(chat)}
+func newComposer(chat *current, r *requests, window fyne.CanvasObject) *composer {
+	c := &composer{chat: chat, requests: r, window: window, hint: newHint(), entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), files: newAttachments(chat)}
 	c.files.onResize, c.files.onRemove = func() { c.onResize() }, c.focus
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.completion = c.newCompletion()
 	c.entry.onSend = c.submit
 	c.entry.onStop = func() bool {
-		if !chat.state.isRunning() {
+		if !chat.state.IsRunning() {
 			return false
 		}
-		chat.handlers.Stop()
+		r.stop()
 		return true
 	}
-	c.entry.onPaste = func() bool {
-		if chat.handlers.PasteImage == nil {
-			return false
-		}
-		c.files.problem.Hide()
-		chat.handlers.PasteImage(c.files.add)
-		return true
-	}
+	c.entry.onPaste = c.files.paste
 	c.entry.onGrow = func() { c.onResize() }
 	c.entry.onRecall = c.recalled
 	c.entry.onCancel = func() bool {
@@ -71,13 +64,15 @@ func newComposer(chat *conversation, list *transcript.View, window fyne.CanvasOb
 		c.hint.set(widgets.Choose(on, UsageWords(chat.state.Session), ""))
 		c.onResize()
 	}
-	c.attach = widgets.NewQuietButton("", "attach", func() { chat.handlers.PickFiles(c.addPaths) })
+	c.attach = widgets.NewQuietButton("", "attach", func() {
+		chat.host.Open(host.PickFiles{Title: "Attach files", Button: "Attach", Done: c.addPaths})
+	})
 	c.attach.Muted = true
 	c.machineButton = widgets.NewMenuButton("", "machine", c.machineMenu)
 	c.machineButton.Quiet, c.machineButton.Small, c.machineButton.Muted = true, true, true
 	c.send = widgets.NewButton("Send", "send", c.submit)
 	c.send.Primary = true
-	c.stop = widgets.NewButton("Stop", "stop", chat.handlers.Stop)
+	c.stop = widgets.NewButton("Stop", "stop", r.stop)
 	c.stop.Hide()
 	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)
@@ -124,7 +119,7 @@ func (c *composer) newEmpty() fyne.CanvasObject {
 	chip := func(text, icon string) fyne.CanvasObject {
 		return widgets.NewChip(text, icon, func() {
 			c.entry.remember(text)
-			c.chat.handlers.Send(text, nil, c.chat.machine)
+			c.requests.send(text, nil, c.chat.machine)
 		})
 	}
 	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself. Drop files here to attach them.",
@@ -147,7 +142,7 @@ func (c *composer) submit() {
 	}
 	if text == Export && c.edited == "" {
 		c.entry.SetText("")
-		c.chat.handlers.Export(export.Formats[0])
+		c.chat.host.Open(ExportFile(c.chat.host, c.chat.state.Session.SessionKey, export.Formats[0]))
 		return
 	}
 	c.entry.remember(text)
@@ -158,23 +153,23 @@ func (c *composer) submit() {
 	c.endEdit()
 	c.files.show()
 	c.files.problem.Hide()
-	c.list.ScrollToEnd()
+	c.chat.view.ScrollToEnd()
 	if edited != "" {
-		c.chat.handlers.Resend(protocol.ChatResendParams{MessageID: edited, Message: &text, Attachments: &images, Node: c.chat.machine})
+		c.requests.resend(protocol.ChatResendParams{MessageID: edited, Message: &text, Attachments: &images})
 		return
 	}
-	c.chat.handlers.Send(text, images, c.chat.machine)
+	c.requests.send(text, images, c.chat.machine)
 }
 
 func (c *composer) update() {
 	s := c.chat.state
-	running := s.isRunning()
+	running := s.IsRunning()
 	widgets.SetVisible(c.stop, running)
 	c.send.SetText(widgets.Choose(running, "Queue", "Send"))
 	c.usage.SetText(usageText(s.Session))
 	id := c.chat.currentMachine()
-	name := c.chat.machines.Name(string(id))
-	if s.isOffline(id) {
+	name := c.chat.host.Machines.Name(string(id))
+	if s.IsOffline(id) {
 		name += ", offline"
 	}
 	c.machineButton.SetText("@" + name)
@@ -198,7 +193,7 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 	var items []*fyne.MenuItem
 	now := c.chat.currentMachine()
 	for _, n := range c.chat.state.Nodes {
-		label := c.chat.machines.Name(string(n.ID))
+		label := c.chat.host.Machines.Name(string(n.ID))
 		if n.Local && !c.chat.state.Elsewhere {
 			label += " (this computer)"
 		}
@@ -210,7 +205,7 @@ func (c *composer) machineMenu() []*fyne.MenuItem {
 			c.update()
 			c.onResize()
 		})
-		item.Icon = style.IconIn("online", c.chat.machines.Color(string(n.ID)))
+		item.Icon = style.IconIn("online", c.chat.host.Machines.Color(string(n.ID)))
 		item.Checked = n.ID == now
 		item.Disabled = !n.Online
 		items = append(items, item)

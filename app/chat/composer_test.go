@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/conversation"
 	"fairlead/app/pagetest"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -17,7 +18,7 @@ import (
 
 func TestEnterSendsAndShiftEnterBeginsALine(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	e := d.composer.entry
 	d.FocusComposer()
 	test.Type(e, "one")
@@ -42,7 +43,7 @@ func TestTabLeavesTheComposer(t *testing.T) {
 
 func TestUpAndDownGoThroughWhatWasSent(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "first"), user("2", "second")}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "first"), user("2", "second")}})
 	e := d.composer.entry
 	key(e, fyne.KeyUp)
 	key(e, fyne.KeyUp)
@@ -67,7 +68,7 @@ func TestUpAndDownGoThroughWhatWasSent(t *testing.T) {
 
 func TestEscapeAndCtrlPeriodStopARun(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	s := State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "x")}}
+	s := conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "x")}}
 	d.Update(s)
 	key(d.composer.entry, fyne.KeyEscape)
 	d.assert(t)
@@ -81,7 +82,7 @@ func TestEscapeAndCtrlPeriodStopARun(t *testing.T) {
 
 func TestComposerGrowsToEightLines(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	heights := map[float32]bool{}
 	for n := range 12 {
 		d.SetDraft(strings.Repeat("x\n", n))
@@ -100,7 +101,7 @@ func TestComposerGrowsToEightLines(t *testing.T) {
 
 func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/a.PNG", "/tmp/my notes.txt", "/tmp/b.go", "/tmp/bad.png"})
 	pagetest.Shows(t, d.composer.files.strip, "my notes.txt", "b.go", "/tmp")
 	if got := d.Draft(); got != "" {
@@ -127,7 +128,7 @@ func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
 	if got, want := d.Draft(), long+"\ntoo!"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	p := New(Handlers{}, d.chat.machines) // a pane that was never drawn
+	p := New(t.Context(), d.chat.host, nil, NewDrafts(noDrafts{}, nil, nil)) // a pane that was never drawn
 	p.SetDraft("kept")
 	w := test.NewTempWindow(t, p)
 	w.Resize(fyne.NewSize(480, 600))
@@ -141,7 +142,7 @@ func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
 	for _, c := range []struct{ width, height, most float32 }{{520, 560, 300}, {1000, 760, 400}} {
 		t.Run(fmt.Sprint(c.width), func(t *testing.T) {
 			d := newDesk(t, c.width, c.height)
-			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+			d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 			empty := d.composer.box.Size().Height
 			d.AddFiles([]string{"/tmp/a.png"})
 			one := d.composer.box.Size().Height
@@ -165,7 +166,7 @@ func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
 
 func TestARemovedPictureLeavesTheKeyboardWhereOneWrites(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/a.png"})
 	remove := d.button("cross")
 	d.win.Canvas().Focus(remove)
@@ -177,7 +178,7 @@ func TestARemovedPictureLeavesTheKeyboardWhereOneWrites(t *testing.T) {
 
 func TestWhatIsNoTextIsNotPastedAsText(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	clip := test.NewClipboard()
 	clip.SetContent("\x89PNG\r\n\x1a\n\xff\xfe and more")
 	d.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip})
@@ -188,7 +189,7 @@ func TestWhatIsNoTextIsNotPastedAsText(t *testing.T) {
 
 func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/bad.png", "/tmp/a.png"})
 	if !d.composer.files.problem.Visible() || len(d.composer.files.list) != 1 {
 		t.Errorf("said: %t, pictures: %d", d.composer.files.problem.Visible(), len(d.composer.files.list))
@@ -201,7 +202,7 @@ func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
 
 func TestAttachmentShowsItsNameAndSize(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	data := base64.StdEncoding.EncodeToString(make([]byte, 2_000_000))
 	d.SetAttachments([]protocol.Attachment{{Filename: "holiday.png", Data: data}, {Data: data}})
 	var texts []string
@@ -228,7 +229,7 @@ func TestAttachmentShowsItsNameAndSize(t *testing.T) {
 
 func TestClickAnywhereInTheComposerFocusesIt(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.win.Canvas().Unfocus()
 	box := d.composer.box
 	test.TapCanvas(d.win.Canvas(), box.Position().AddXY(box.Size().Width/2, box.Size().Height-12))
@@ -239,7 +240,7 @@ func TestClickAnywhereInTheComposerFocusesIt(t *testing.T) {
 
 func TestTokensAreExplainedUnderTheMouse(t *testing.T) {
 	d := newDesk(t, 480, 560)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", ContextTokens: 42_000, ContextWindow: 100_000}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k", ContextTokens: 42_000, ContextWindow: 100_000}})
 	d.composer.usage.MouseIn(nil)
 	if box := d.composer.hint.box; !box.Visible() || box.Position().X < 0 || box.Position().Y+box.Size().Height > d.composer.box.Position().Y {
 		t.Errorf("the explanation is at %v with %v, above %v", box.Position(), box.Size(), d.composer.box.Position())

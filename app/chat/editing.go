@@ -11,18 +11,19 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// draft is the content of the composer.
-type draft struct {
-	text   string
-	images []protocol.Attachment
-}
-
-// draft returns the unsent new message, also while an earlier one is edited.
-func (c *composer) draft() draft {
+// content returns the unsent new message, also while an earlier one is edited.
+func (c *composer) content() draft {
 	if c.edited != "" {
 		return c.before
 	}
 	return draft{c.entry.Text, c.files.list}
+}
+
+// setContent replaces the unsent new message. It ends the editing of an earlier one.
+func (c *composer) setContent(d draft) {
+	c.endEdit()
+	c.entry.setText(d.text)
+	c.files.set(d.images)
 }
 
 // newEditNote explains that the composer edits an earlier message.
@@ -48,7 +49,7 @@ func (c *composer) edit(m protocol.Message) {
 
 // recalled follows the browsing of sent messages: one with an ID is edited.
 func (c *composer) recalled(s sentText) {
-	if m := c.chat.state.storedMessage(s.id); m != nil {
+	if m := c.chat.state.Stored(s.id); m != nil {
 		c.startEdit(*m)
 		return
 	}

@@ -6,27 +6,27 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/conversation"
 	"fairlead/app/feed"
 	"fairlead/app/style"
-	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
 )
 
 // talk is a chat with a question, an answer, and a command of the person.
-func talk() State {
+func talk() conversation.State {
 	command := user("c", "!ls")
 	command.Origin = protocol.OriginDirect
 	picture := user("q", "what is this")
 	picture.Content = append(picture.Content, protocol.Block{Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"})
-	return State{
+	return conversation.State{
 		Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{picture, assistant("a", "r", protocol.Text("A cat.")), command},
 		Models: []feed.ModelChoice{{Ref: protocol.ModelRef{Provider: "p", ID: "big"}, Name: "Big"}},
 	}
 }
 
-func labels(items []messageAction) (list []string) {
+func labels(items []conversation.Action) (list []string) {
 	for _, i := range items {
-		list = append(list, i.text)
+		list = append(list, i.Text)
 	}
 	return list
 }
@@ -34,45 +34,35 @@ func labels(items []messageAction) (list []string) {
 func TestEveryMessageOffersWhatFitsIt(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(talk())
-	actions := func(id protocol.MessageID) []messageAction {
+	actions := func(id protocol.MessageID) []conversation.Action {
 		return d.actionsOf(id)
 	}
 	for id, want := range map[protocol.MessageID][]string{
 		"q": {"Edit and resend", "Fork from here", "Delete message"},
 		"a": {"Regenerate", "Regenerate with", "Fork from here", "Delete answer"},
 		"c": {"Delete command"},
-		"":  nil, // still streaming
 	} {
 		if got := labels(actions(id)); len(got) != len(want) || len(got) > 0 && got[0] != want[0] {
 			t.Errorf("message %q offers %q, want %q", id, got, want)
 		}
 	}
 	a := actions("a")
-	a[0].do()
-	a[1].choices[0].Action()
-	a[2].do()
-	a[3].do()
-	d.assert(t, `resend a "as it was" -1 by the chat's`, `resend a "as it was" -1 by big`, `fork a ""`, `delete a "The answer"`)
+	a[0].Do()
+	a[1].Choices[0].Action()
+	a[2].Do()
+	a[3].Do()
+	d.assert(t, `resend a "as it was" -1 by the chat's`, "undo Replaced.", `resend a "as it was" -1 by big`, "undo Replaced.", "fork a before false", "fork {forked k}", "delete a", "undo The answer was deleted.")
 	q := actions("q")
-	q[1].do()
-	q[2].do()
-	actions("c")[0].do()
-	d.assert(t, `fork q "what is this"`, `delete q "The message"`, `delete c "The command"`)
-	d.chat.readOnly = true
-	if got := actions("q"); got != nil {
-		t.Errorf("a reader offers %q", labels(got))
-	}
+	q[1].Do()
+	q[2].Do()
+	actions("c")[0].Do()
+	d.assert(t, "fork q before true", "fork {forked k}", "delete q", "undo The message was deleted.", "delete c", "undo The command was deleted.")
 }
 
 func TestButtonsAreShownForOneMessageAtATime(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(talk())
-	var views []*transcript.MessageView
-	for _, r := range d.transcript.VisibleRows() {
-		if m, ok := r.(*row).content.(*transcript.MessageView); ok {
-			views = append(views, m)
-		}
-	}
+	views := d.messages()
 	views[0].MouseIn(nil)
 	if d.button("Edit") == nil || d.button("Regenerate") != nil {
 		t.Error("the question does not show its own buttons alone")
@@ -82,15 +72,15 @@ func TestButtonsAreShownForOneMessageAtATime(t *testing.T) {
 		t.Error("the answer does not show its own buttons alone")
 	}
 	test.Tap(d.button("Regenerate"))
-	d.assert(t, `resend a "as it was" -1 by the chat's`)
+	d.assert(t, `resend a "as it was" -1 by the chat's`, "undo Replaced.")
 
 	// A row that shows another message has no buttons until the mouse is over it again.
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "other"}, Messages: []protocol.Message{user("z", "another")}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "other"}, Messages: []protocol.Message{user("z", "another")}})
 	if d.button("Regenerate") != nil || d.button("Edit") != nil {
 		t.Error("another chat shows buttons")
 	}
-	for _, r := range d.transcript.VisibleRows() {
-		r.(*row).content.(*transcript.MessageView).MouseIn(nil)
+	for _, m := range d.messages() {
+		m.MouseIn(nil)
 	}
 	if d.button("Edit") == nil {
 		t.Error("the message of another chat has no buttons")
@@ -102,14 +92,10 @@ func TestButtonsOfAMessageFitTheNarrowestWindow(t *testing.T) {
 		d := newDesk(t, 480, 560)
 		fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, scale))
 		d.Update(talk())
-		for _, r := range d.transcript.VisibleRows() {
-			m, ok := r.(*row).content.(*transcript.MessageView)
-			if !ok {
-				continue
-			}
+		for _, m := range d.messages() {
 			m.MouseIn(nil)
-			if w := m.MinSize().Width; w > d.transcript.Width {
-				t.Errorf("at %v a message wants %v, and has %v", scale, w, d.transcript.Width)
+			if w := m.MinSize().Width; w > d.rows().Width {
+				t.Errorf("at %v a message wants %v, and has %v", scale, w, d.rows().Width)
 			}
 		}
 	}
@@ -119,7 +105,7 @@ func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(talk())
 	d.SetDraft("half a thought")
-	d.actionsOf("q")[0].do()
+	d.actionsOf("q")[0].Do()
 	e := d.composer.entry
 	if e.Text != "what is this" || len(d.composer.files.list) != 1 || !d.composer.editNote.Visible() {
 		t.Fatalf("the field has %q and %d pictures", e.Text, len(d.composer.files.list))
@@ -129,11 +115,11 @@ func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {
 	}
 	e.SetText("what is that")
 	key(e, fyne.KeyReturn)
-	d.assert(t, `resend q "what is that" 1 by the chat's`)
+	d.assert(t, `resend q "what is that" 1 by the chat's`, "undo Replaced.")
 	if e.Text != "half a thought" || d.composer.editNote.Visible() {
 		t.Errorf("afterwards the field has %q", e.Text)
 	}
-	d.actionsOf("q")[0].do()
+	d.actionsOf("q")[0].Do()
 	key(e, fyne.KeyEscape)
 	if e.Text != "half a thought" || d.composer.edited != "" {
 		t.Errorf("after Escape the field has %q", e.Text)

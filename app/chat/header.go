@@ -8,12 +8,12 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/chats"
+	"fairlead/app/conversation"
 	"fairlead/app/feed"
-	"fairlead/app/lists"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
-	"fairlead/gateway/export"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -21,7 +21,7 @@ import (
 // header is the line above the transcript: title, approval mode, model, thinking level, and a menu
 // for the rest.
 type header struct {
-	chat     *conversation
+	chat     *current
 	window   fyne.CanvasObject // any object of the window
 	onRename func()            // called after the title was edited
 	title    *widgets.Text
@@ -34,7 +34,7 @@ type header struct {
 	box      fyne.CanvasObject
 }
 
-func newHeader(chat *conversation, window fyne.CanvasObject) *header {
+func newHeader(chat *current, window fyne.CanvasObject) *header {
 	h := &header{chat: chat, window: window, title: widgets.NewHeading("", "text"), leading: container.NewHBox()}
 	h.title.Ellipsis = true
 	h.name = widgets.NewNameField()
@@ -96,21 +96,21 @@ func (h *header) modelMenu() []*fyne.MenuItem {
 	s := h.chat.state
 	var items []*fyne.MenuItem
 	for _, m := range s.Models {
-		item := fyne.NewMenuItem(cmp.Or(m.Name, m.Ref.ID), func() { h.chat.handlers.SetModel(m.Ref) })
+		item := fyne.NewMenuItem(cmp.Or(m.Name, m.Ref.ID), func() { h.chat.model().SetModel(m.Ref) })
 		item.Checked = m.Ref == s.Model
 		items = append(items, item)
 	}
 	if s.Session.Settings != nil && s.Session.Settings.Model != nil {
-		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.chat.handlers.SetModel(protocol.ModelRef{}) }))
+		items = append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Default from settings", func() { h.chat.model().SetModel(protocol.ModelRef{}) }))
 	}
-	return append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", h.chat.handlers.Settings))
+	return append(items, fyne.NewMenuItemSeparator(), fyne.NewMenuItem("Other models…", func() { h.chat.host.Open(host.Page("Models")) }))
 }
 
 func (h *header) thinkingMenu() []*fyne.MenuItem {
 	now := thinkingLevel(h.chat.state)
 	var items []*fyne.MenuItem
 	for _, level := range append([]string{""}, protocol.ThinkingLevels...) {
-		item := fyne.NewMenuItem(wording.Thinking(level), func() { h.chat.handlers.SetThink(level) })
+		item := fyne.NewMenuItem(wording.Thinking(level), func() { h.chat.model().SetThinking(level) })
 		item.Checked = level == now
 		items = append(items, item)
 	}
@@ -118,7 +118,7 @@ func (h *header) thinkingMenu() []*fyne.MenuItem {
 }
 
 // thinkingLevel returns the conversation's own level; empty for the default.
-func thinkingLevel(s State) string {
+func thinkingLevel(s conversation.State) string {
 	if s.Session.Settings == nil {
 		return ""
 	}
@@ -139,17 +139,10 @@ func (h *header) menuItems() []*fyne.MenuItem {
 	if !h.thinking.Visible() {
 		add("Thinking", "thinking", h.thinkingMenu())
 	}
-	if h.chat.handlers.Menu != nil {
-		items = append(h.chat.handlers.Menu(), items...)
+	if h.chat.menu != nil {
+		items = append(h.chat.menu(), items...)
 	}
 	return items
-}
-
-// ExportMenu returns the formats in which a chat can be exported.
-func ExportMenu(choose func(export.Format)) []*fyne.MenuItem {
-	return lists.Map(export.Formats, func(f export.Format) *fyne.MenuItem {
-		return fyne.NewMenuItem(f.Title+"…", func() { choose(f) })
-	})
 }
 
 // Rename lets the person edit the title in place.
@@ -170,7 +163,7 @@ func (h *header) endRename(text string) {
 	h.title.Show()
 	if text != "" && text != feed.TitleOf(h.chat.state.Session) {
 		h.title.SetText(text)
-		h.chat.handlers.Rename(text)
+		h.chat.host.Chats.Rename(h.chat.state.Session.SessionKey, text)
 	}
 	h.onRename()
 }
@@ -180,7 +173,7 @@ func (h *header) modeMenu() []*fyne.MenuItem {
 	limit, trust := chats.TrustLimit(h.chat.state.Nodes)
 	var items []*fyne.MenuItem
 	for _, c := range chats.ModeChoices {
-		item := fyne.NewMenuItem(c.Text, func() { h.chat.handlers.SetMode(c) })
+		item := fyne.NewMenuItem(c.Text, func() { h.chat.host.Chats.SetMode(h.chat.state.Session.SessionKey, c) })
 		item.Checked = c.Mode == now.Mode && c.For == 0
 		item.Disabled = c.Mode == protocol.ModeTrust && !trust
 		items = append(items, item)

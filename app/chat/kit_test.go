@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,9 +12,15 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/chats"
+	"fairlead/app/conversation"
+	"fairlead/app/feed"
+	"fairlead/app/host"
+	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -37,105 +44,34 @@ func result(id, call, text string, info *protocol.CallInfo) protocol.Message {
 	return protocol.Message{ID: protocol.MessageID(id), Role: protocol.RoleToolResult, ToolCallID: call, ToolName: "server__Bash", Content: protocol.Content{protocol.Text(text)}, Call: info}
 }
 
-// lines returns the text of rows, one line each.
-func lines(items []transcript.Item) string {
-	var out []string
-	for _, i := range items {
-		switch d := i.Data.(type) {
-		case messageData:
-			out = append(out, strings.TrimSpace(d.sender+": "+d.text))
-		case toolData:
-			words := strings.Fields(fmt.Sprint(d.card.Verb, " ", d.card.Machine, " ", d.card.Argument, " ", d.card.Status, " ", d.card.Time))
-			out = append(out, "["+strings.Join(words, " ")+"]")
-		case thinkingData:
-			out = append(out, "("+d.title+")")
-		case noticeData:
-			out = append(out, "- "+d.text)
-		case problemData:
-			out = append(out, "! "+d.problem.Title+" <"+d.action+">")
-		case dayData:
-			out = append(out, "-- "+d.text)
-		case queuedData:
-			out = append(out, "next "+d.text)
-		}
-	}
-	return strings.Join(out, "\n")
-}
-
-func assertLines(t *testing.T, items []transcript.Item, want ...string) {
-	t.Helper()
-	if got := lines(items); got != strings.Join(want, "\n") {
-		t.Errorf("rows:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
-	}
-	seen := map[string]bool{}
-	for _, i := range items {
-		if seen[i.Key] {
-			t.Errorf("two rows with key %s", i.Key)
-		}
-		seen[i.Key] = true
-	}
-}
-
-// desk is a pane in a window that records its calls.
+// desk is a page in a window that records what is done in it.
 type desk struct {
 	*Pane
-	win  fyne.Window
-	did  []string
-	sent []protocol.Attachment
+	page    *Page
+	host    *pagetest.Now
+	gateway pagetest.Gateway
+	win     fyne.Window
+	sent    []protocol.Attachment
 }
 
 func newDesk(t testing.TB, width, height float32) *desk {
 	test.NewTempApp(t)
 	fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, 1))
-	d := &desk{}
-	note := func(format string, a ...any) { d.did = append(d.did, fmt.Sprintf(format, a...)) }
-	d.Pane = New(Handlers{
-		Send: func(text string, images []protocol.Attachment, node protocol.NodeID) {
-			note("send %q %d @%s", text, len(images), node)
-			d.sent = images
-		},
-		Resend: func(in protocol.ChatResendParams) {
-			text, pictures, model := "as it was", -1, "the chat's"
-			if in.Message != nil {
-				text, pictures, d.sent = *in.Message, len(*in.Attachments), *in.Attachments
-			}
-			if in.Model != nil {
-				model = in.Model.ID
-			}
-			note("resend %s %q %d by %s", in.MessageID, text, pictures, model)
-		},
-		DeleteMessage: func(id protocol.MessageID, what string) { note("delete %s %q", id, what) },
-		Fork:          func(id protocol.MessageID, draft protocol.Content) { note("fork %s %q", id, draft.Text()) },
-		Stop:          func() { note("stop") },
-		Unqueue:       func(id protocol.RunID) { note("unqueue %s", id) },
-		StopCall:      func(id protocol.CallID) { note("stop call %s", id) },
-		Answer:        func(q protocol.Question, decision string) { note("%s %s %s", decision, q.ID, q.Hash) },
-		Review:        func(id protocol.QuestionID) { note("review %s", id) },
-		Older:         func() { note("older") },
-		Rename:        func(s string) { note("rename %q", s) },
-		Settings:      func() { note("settings") },
-		SetModel:      func(protocol.ModelRef) {}, SetThink: func(string) {},
-		Media: func(string, func([]byte, error)) {},
-		ReadFile: func(path string, done func(protocol.Attachment, error)) {
-			if strings.Contains(path, "bad") {
-				done(protocol.Attachment{}, errors.New("it is too large"))
-				return
-			}
-			done(protocol.Attachment{Filename: path, MimeType: "image/png"}, nil)
-		},
-		Pictures: func(said protocol.Content, done func([]protocol.Attachment)) {
-			var list []protocol.Attachment
-			for _, b := range said {
-				if b.MediaKey != "" {
-					list = append(list, protocol.Attachment{Filename: b.Filename, Data: "of " + b.MediaKey})
-				}
-			}
-			done(list)
-		},
-		PasteImage: func(done func(protocol.Attachment, error)) {
-			done(protocol.Attachment{Filename: "pasted.png", MimeType: "image/png"}, nil)
-		},
-	}, &style.Machines{})
+	d := &desk{host: &pagetest.Now{}, gateway: pagetest.Gateway{}}
+	d.answer()
+	f := feed.NewOf(d.gateway)
+	e := host.Env{Host: d.host, Feed: f, Chats: chats.New(f), Machines: &style.Machines{}, WrapOutput: &host.Switch{}}
+	d.page = NewPage(t.Context(), e, nil, NewDrafts(noDrafts{}, nil, nil), false)
+	d.Pane = d.page.Pane
+	d.composer.files.readFile = func(path string) (protocol.Attachment, error) {
+		if strings.Contains(path, "bad") {
+			return protocol.Attachment{}, errors.New("it is too large")
+		}
+		return protocol.Attachment{Filename: path, MimeType: "image/png"}, nil
+	}
+	d.composer.files.readClipboard = func(context.Context) (protocol.Attachment, error) {
+		return protocol.Attachment{Filename: "pasted.png", MimeType: "image/png"}, nil
+	}
 	d.win = test.NewTempWindow(t, d.Pane)
 	d.win.SetPadded(false)
 	d.win.Resize(fyne.NewSize(width, height))
@@ -143,18 +79,88 @@ func newDesk(t testing.TB, width, height float32) *desk {
 	return d
 }
 
+func (d *desk) note(format string, a ...any) {
+	d.host.Did = append(d.host.Did, fmt.Sprintf(format, a...))
+}
+
+// on notes the calls of a method, and answers them.
+func on[P, R any](d *desk, m protocol.Method[P, R], answer func(P) (R, error)) {
+	d.gateway[m.Name] = func(p any) (any, error) { return answer(p.(P)) }
+}
+
+// answer notes the calls of the gateway.
+func (d *desk) answer() {
+	on(d, protocol.ChatSend, func(p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
+		d.note("send %q %d @%s", p.Message, len(p.Attachments), p.Node)
+		d.sent = p.Attachments
+		return protocol.ChatSendResult{Status: protocol.ChatStarted}, nil
+	})
+	on(d, protocol.ChatResend, func(p protocol.ChatResendParams) (protocol.ChatResendResult, error) {
+		text, pictures, model := "as it was", -1, "the chat's"
+		if p.Message != nil {
+			text, pictures, d.sent = *p.Message, len(*p.Attachments), *p.Attachments
+		}
+		if p.Model != nil {
+			model = p.Model.ID
+		}
+		d.note("resend %s %q %d by %s", p.MessageID, text, pictures, model)
+		return protocol.ChatResendResult{}, nil
+	})
+	on(d, protocol.MessageDelete, func(p protocol.MessageParams) (protocol.MessageDeleteResult, error) {
+		d.note("delete %s", p.MessageID)
+		return protocol.MessageDeleteResult{}, nil
+	})
+	on(d, protocol.SessionFork, func(p protocol.SessionForkParams) (protocol.SessionEntry, error) {
+		d.note("fork %s before %v", p.MessageID, p.Before)
+		return protocol.SessionEntry{SessionKey: "forked"}, nil
+	})
+	on(d, protocol.ChatCancel, func(p protocol.ChatCancelParams) (protocol.ChatCancelResult, error) {
+		d.note("%s", strings.TrimSpace("stop "+string(p.RunID)))
+		return protocol.ChatCancelResult{}, nil
+	})
+	on(d, protocol.SessionPatch, func(p protocol.SessionPatchParams) (protocol.OK, error) {
+		if p.Label != nil {
+			d.note("rename %q", *p.Label)
+		}
+		return protocol.OK{}, nil
+	})
+	on(d, protocol.MediaGet, func(p protocol.MediaGetParams) (protocol.MediaGetResult, error) {
+		return protocol.MediaGetResult{Data: "of " + p.Key}, nil
+	})
+}
+
+// noDrafts is a [DraftStore] that saves nothing.
+type noDrafts struct{}
+
+func (noDrafts) SaveText(protocol.SessionKey, string) {}
+
+func (noDrafts) SavePictures(protocol.SessionKey, []protocol.Attachment) {}
+
+// rows returns the rows of the chat.
+func (d *desk) rows() *transcript.View { return d.view.Content.Objects[0].(*transcript.View) }
+
+// messages returns the messages whose rows are visible.
+func (d *desk) messages() (list []*transcript.MessageView) {
+	for _, r := range d.rows().VisibleRows() {
+		if m := widgettest.Find(r, func(*transcript.MessageView) bool { return true }); m != nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
 // actionsOf returns what can be done with a message.
-func (d *desk) actionsOf(id protocol.MessageID) []messageAction {
-	rows := newMessageRows(d.chat, d.transcript, d.choices, d.composer, &requests{d.chat, d.transcript})
-	return rows.actionsOf(messageData{id: id})
+func (d *desk) actionsOf(id protocol.MessageID) []conversation.Action {
+	return d.requests.Actions(*d.chat.state.Stored(id))
 }
 
 func (d *desk) assert(t *testing.T, want ...string) {
 	t.Helper()
-	if got := strings.Join(d.did, "; "); got != strings.Join(want, "; ") {
+	d.chat.host.Feed.Tasks.Wait()
+	if got := strings.Join(d.host.Did, "; "); got != strings.Join(want, "; ") {
 		t.Errorf("did %s\nwant %s", got, strings.Join(want, "; "))
 	}
-	d.did = nil
+	d.host.Did = nil
 }
 
 // button returns a visible button with a text, or one without a text by its icon.

@@ -8,6 +8,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/conversation"
+	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -16,7 +18,7 @@ import (
 func TestATrustAndADayEndInAWindowWhereNothingHappens(t *testing.T) {
 	d := newDesk(t, 900, 600)
 	trust := &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: noon.Add(23 * time.Minute).UnixMilli()}
-	d.Update(State{Session: protocol.SessionEntry{Settings: &protocol.SessionPrefs{Approvals: trust}}, Messages: []protocol.Message{user("1", "x")}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{Settings: &protocol.SessionPrefs{Approvals: trust}}, Messages: []protocol.Message{user("1", "x")}})
 	if !d.header.mode.Warn {
 		t.Error("the trust is not shown in amber, although the chat asks nothing")
 	}
@@ -39,9 +41,7 @@ func TestATrustAndADayEndInAWindowWhereNothingHappens(t *testing.T) {
 		t.Errorf("after the trust ended the header says %q", got)
 	}
 	d.Tick(noon.Add(13 * time.Hour))
-	if got := lines(d.transcript.Items()); !strings.Contains(got, "-- Yesterday") {
-		t.Errorf("after midnight:\n%s", got)
-	}
+	pagetest.Shows(t, d.Pane, "Yesterday")
 }
 
 // TestApprovalModeIsAlwaysShown: what the agent may do without asking is never out of sight. What
@@ -54,7 +54,7 @@ func TestApprovalModeIsAlwaysShown(t *testing.T) {
 		t.Run(fmt.Sprintf("%v at %v", c.width, c.scale), func(t *testing.T) {
 			d := newDesk(t, c.width, 600)
 			fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, c.scale))
-			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Refactor the parser"}, Model: protocol.ModelRef{ID: "built-in operator"}})
+			d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Refactor the parser"}, Model: protocol.ModelRef{ID: "built-in operator"}})
 			if h := d.header; !h.mode.Visible() || h.model.Visible() != c.model || h.thinking.Visible() != c.thinking || h.box.MinSize().Width > c.width {
 				t.Errorf("mode %v, model %v, thinking %v, wants %v", h.mode.Visible(), h.model.Visible(), h.thinking.Visible(), h.box.MinSize().Width)
 			}
@@ -71,7 +71,7 @@ func TestApprovalModeIsAlwaysShown(t *testing.T) {
 
 func TestMenuSaysWhyTrustIsNotAvailable(t *testing.T) {
 	d := newDesk(t, 900, 600)
-	d.Update(State{Nodes: []protocol.NodeInfo{{ID: "pi", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "full"}}}}})
+	d.Update(conversation.State{Nodes: []protocol.NodeInfo{{ID: "pi", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "full"}}}}})
 	last := ""
 	for _, i := range d.header.modeMenu() {
 		if strings.HasPrefix(i.Label, "Trust for") && !i.Disabled {

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/conversation"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -16,7 +17,7 @@ import (
 
 func TestChipsOfAnEmptyChatDoRealWork(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	var chips []*widgets.Clickable
 	var visit func(o fyne.CanvasObject)
 	visit = func(o fyne.CanvasObject) {
@@ -29,97 +30,36 @@ func TestChipsOfAnEmptyChatDoRealWork(t *testing.T) {
 			}
 		}
 	}
-	visit(d.empty)
+	visit(d.view.Content)
 	for _, c := range chips {
 		test.Tap(c)
 	}
 	d.assert(t, `send "run ls -la" 0 @`, `send "list the Go files" 0 @`, `send "read README.md" 0 @`, `send "what can you do" 0 @`)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "x")}})
-	if d.empty.Visible() {
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "x")}})
+	if chips[0].Visible() && d.view.Content.Objects[1].Visible() {
 		t.Error("the chips stayed")
 	}
 }
 
-func TestCardButtonsAnswerTheQuestionThatIsShown(t *testing.T) {
-	d := newDesk(t, 860, 700)
-	s := State{
-		Session:   protocol.SessionEntry{SessionKey: "k"},
-		Messages:  []protocol.Message{user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
-		Calls:     []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallWaiting, ApprovalID: "q"}},
-		Approvals: []protocol.Question{{ID: "q", CallID: "c", State: protocol.QuestionPending, CreatedAt: noon.UnixMilli(), Hash: "h"}},
-		Runs:      []protocol.RunInfo{{RunID: "r", State: protocol.RunWaiting, Step: 1}, {RunID: "n", State: protocol.RunQueued, Message: "next"}},
-	}
-	d.Update(s)
-	test.Tap(d.button("Allow once"))
-	d.assert(t)
-	d.Tick(noon.Add(2 * time.Second))
-	test.Tap(d.button("Review…"))
-	test.Tap(d.button("Deny"))
-	test.Tap(d.button("Allow once"))
-	test.Tap(d.button("Take back"))
-	d.assert(t, "review q", "deny q h", "allow q h", "unqueue n")
-	s.Approvals, s.Calls = nil, []protocol.CallInfo{{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallRunning, StartedAt: noon.UnixMilli(), Tail: "cc"}}
-	s.Runs = nil
-	d.Update(s)
-	if d.button("Deny") != nil {
-		t.Error("an answered question still asks")
-	}
-	test.Tap(d.button("Stop"))
-	d.assert(t, "stop call c")
-}
-
 func TestProblemsOfferWhatHelps(t *testing.T) {
 	d := newDesk(t, 860, 700)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModelAuth}}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModelAuth}}})
 	test.Tap(d.button("Open settings"))
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: protocol.ErrModel}}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: protocol.ErrModel}}})
 	test.Tap(d.button("Try again"))
-	d.assert(t, "settings", `send "x" 0 @`)
-}
-
-func TestAReaderComesBackToWhereTheyWere(t *testing.T) {
-	d := newDesk(t, 860, 500)
-	say := func(chat protocol.SessionKey, n int) State {
-		s := State{Session: protocol.SessionEntry{SessionKey: chat}}
-		for i := range n {
-			s.Messages = append(s.Messages, user(fmt.Sprint(chat, i), fmt.Sprint("message ", i)))
-		}
-		return s
-	}
-	d.Update(say("a", 60))
-	d.transcript.ScrollTo(d.transcript.Items()[20].Key, 0)
-	was, _ := d.transcript.Top()
-	away := func() {
-		d.Update(say("b", 60))
-		if !d.transcript.AtEnd() {
-			t.Error("another chat does not begin at its end")
-		}
-		loading := say("a", 0)
-		loading.Loading = true
-		d.Update(loading)
-	}
-	away()
-	d.Update(say("a", 60))
-	if key, _ := d.transcript.Top(); key != was || d.transcript.AtEnd() {
-		t.Errorf("the view begins with %s, not %s", key, was)
-	}
-	away()
-	d.Update(say("a", 61))
-	if !d.transcript.AtEnd() {
-		t.Error("what was said meanwhile is not shown")
-	}
+	d.assert(t, "page Models", `send "x" 0 @`)
 }
 
 func TestWhatIsTakenBackCanBeChanged(t *testing.T) {
 	d := newDesk(t, 860, 700)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "n", State: protocol.RunQueued, Message: "and\nthen"}}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "n", State: protocol.RunQueued, Message: "and\nthen"}}})
 	d.SetDraft("typed")
 	test.Tap(d.button("Take back"))
-	d.assert(t, "unqueue n")
+	d.assert(t, "stop n")
 	if d.Draft() != "and\nthen\ntyped" {
 		t.Errorf("draft %q", d.Draft())
 	}
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "o", State: protocol.RunQueued}}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "o", State: protocol.RunQueued}}})
 	if !strings.Contains(test.RenderObjectToMarkup(d.Pane), "Pictures") {
 		t.Error("a message of pictures alone waits without a word")
 	}
@@ -131,7 +71,7 @@ func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
 	for want, err := range map[string]*protocol.Error{"Open settings": protocol.ErrModelAuth, "Start over": protocol.ErrContextOverflow, "Change the budget": protocol.ErrBudget, "Open settings ": spent} {
 		t.Run(want, func(t *testing.T) {
 			d := newDesk(t, 860, 700)
-			d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: err}}})
+			d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", Message: "x", State: protocol.RunFailed, Error: err}}})
 			if d.button(strings.TrimSpace(want)) == nil {
 				t.Errorf("%v: no button %s", err, want)
 			}
@@ -153,12 +93,12 @@ func TestTryAgainKeepsWhatTheRunDid(t *testing.T) {
 		messages []protocol.Message
 		want     string
 	}{
-		"nothing yet": {[]protocol.Message{user("0", "before"), m}, `resend 1 "as it was" -1 by the chat's`},
+		"nothing yet": {[]protocol.Message{user("0", "before"), m}, `resend 1 "as it was" -1 by the chat's; undo Replaced.`},
 		"a call":      {[]protocol.Message{user("0", "before"), m, call, result("3", "a", "ok", nil)}, `send "what is this" 1 @`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, 860, 700)
-			d.Update(State{
+			d.Update(conversation.State{
 				Session: protocol.SessionEntry{SessionKey: "k"}, Messages: c.messages,
 				Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel}},
 			})
@@ -170,7 +110,7 @@ func TestTryAgainKeepsWhatTheRunDid(t *testing.T) {
 
 func TestRenameInPlace(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Old"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Old"}})
 	d.Rename()
 	d.header.name.SetText("New name")
 	d.header.name.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
@@ -183,20 +123,19 @@ func TestRenameInPlace(t *testing.T) {
 	}
 }
 
-func TestAnotherChatForgetsDraftAndFolds(t *testing.T) {
+func TestAnotherChatForgetsDraft(t *testing.T) {
 	d := newDesk(t, 860, 600)
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "a"}, Messages: []protocol.Message{user("1", "x")}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "a"}, Messages: []protocol.Message{user("1", "x")}})
 	d.SetDraft("half a thought")
-	d.choices.expanded["z"] = true
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "b"}, Messages: []protocol.Message{user("1", "y")}})
-	if d.Draft() != "" || len(d.choices.expanded) != 0 || lines(d.transcript.Items()) != "You: y" {
-		t.Errorf(`got %q %v %s; want d.Draft() == "" && len(d.choices.expanded) == 0 && lines(d.transcript.Items()) == "You: y"`, d.Draft(), d.choices.expanded, lines(d.transcript.Items()))
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "b"}, Messages: []protocol.Message{user("1", "y")}})
+	if n := len(d.messages()); d.Draft() != "" || n != 1 {
+		t.Errorf("got the draft %q and %d messages, want none and 1", d.Draft(), n)
 	}
 }
 
 func TestNarrowPaneFitsItsWindow(t *testing.T) {
 	d := newDesk(t, 480, 560)
-	d.Update(State{
+	d.Update(conversation.State{
 		Session: protocol.SessionEntry{SessionKey: "k", Title: strings.Repeat("A long title ", 20)}, Model: protocol.ModelRef{ID: strings.Repeat("model-", 20)},
 		Nodes: []protocol.NodeInfo{{ID: "a-machine-with-a-very-long-name", Online: true}}, Messages: []protocol.Message{user("1", strings.Repeat("word ", 200))},
 	})
@@ -208,23 +147,10 @@ func TestNarrowPaneFitsItsWindow(t *testing.T) {
 	}
 }
 
-func TestOlderMessagesAreAskedForAtTheTop(t *testing.T) {
-	d := newDesk(t, 860, 600)
-	s := State{Session: protocol.SessionEntry{SessionKey: "k"}, More: true}
-	for i := range 100 {
-		s.Messages = append(s.Messages, user(fmt.Sprint(i), "message"))
-	}
-	d.Update(s)
-	d.assert(t)
-	d.transcript.ScrollTo(d.transcript.Items()[0].Key, 0)
-	d.transcript.ScrollTo(d.transcript.Items()[0].Key, 0)
-	d.assert(t, "older")
-}
-
 // BenchmarkPaneDelta20000 adds a streamed piece to a chat of 20,000 messages, from state to screen.
 func BenchmarkPaneDelta20000(b *testing.B) {
 	d := newDesk(b, 860, 760)
-	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	s := conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	for i := range 10_000 {
 		s.Messages = append(s.Messages, user(fmt.Sprint("u", i), "Why does the build fail?"), assistant(fmt.Sprint("a", i), protocol.RunID(fmt.Sprint("r", i)), protocol.Text(strings.Repeat("Because of a semicolon. ", 30))))
 	}
@@ -237,23 +163,19 @@ func BenchmarkPaneDelta20000(b *testing.B) {
 	}
 }
 
-func TestTroubleHasRoomForItsButton(t *testing.T) {
-	d := newDesk(t, 860, 500)
-	reloaded := false
-	d.chat.handlers.Reload = func() { reloaded = true }
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Problem: "the gateway did not answer"})
-	if want, got := d.problemBox.MinSize().Height, d.problemBox.Size().Height; got < want {
-		t.Errorf("the box is %v high and wants %v", got, want)
-	}
-	test.Tap(d.button("Try again"))
-	if !reloaded {
-		t.Error("Try again did nothing")
+func TestOfflineMachineOfAChatIsNamed(t *testing.T) {
+	d := newDesk(t, 860, 600)
+	d.Update(conversation.State{Nodes: []protocol.NodeInfo{{ID: "server"}}})
+	d.chat.machine = "server"
+	d.Update(d.chat.state)
+	if got, want := d.composer.machineButton.Text, "@server, offline"; got != want {
+		t.Errorf("machine: got %q, want %q", got, want)
 	}
 }
 
 func TestUnchangedChatAsksForNoFrame(t *testing.T) {
 	d := newDesk(t, 800, 600)
-	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
+	s := conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	for i := range 30 {
 		s.Messages = append(s.Messages, user(fmt.Sprint("u", i), "And this?"), assistant(fmt.Sprint("a", i), protocol.RunID(fmt.Sprint("r", i)), protocol.Text("That, too.")))
 	}
@@ -279,14 +201,14 @@ func TestCoversAreDrawnOnlyOverRows(t *testing.T) {
 	d := newDesk(t, 800, 600)
 	check := func(when string, header, composer bool) {
 		t.Helper()
-		if got := d.covers.header.Visible(); got != header {
+		if got := d.headerBackground.Visible(); got != header {
 			t.Errorf("%s, the header's background is visible: got %t, want %t", when, got, header)
 		}
-		if got := d.covers.composer.Visible(); got != composer {
+		if got := d.composerBackground.Visible(); got != composer {
 			t.Errorf("%s, the composer's background is visible: got %t, want %t", when, got, composer)
 		}
 	}
-	s := State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "And this?")}}
+	s := conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "And this?")}}
 	d.Update(s)
 	check("with one message", false, false)
 	for i := range 30 {
@@ -294,6 +216,6 @@ func TestCoversAreDrawnOnlyOverRows(t *testing.T) {
 	}
 	d.Update(s)
 	check("at the end of a long chat", true, false)
-	d.transcript.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 150)})
+	d.rows().Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 150)})
 	check("above the end", true, true)
 }

@@ -1,12 +1,14 @@
 package chat
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/conversation"
 	"fairlead/app/pagetest"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -17,14 +19,14 @@ import (
 func attaching(t *testing.T, item protocol.ServerItem) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
-	d.chat.handlers.Complete = func(before string, _ protocol.NodeID, done func(Completions)) {
+	d.composer.entry.completion.complete = func(_ Model, _ context.Context, before string, _ protocol.NodeID) Completions {
 		found := Completions{Start: strings.LastIndex(before, "@")}
 		if found.Start >= 0 {
 			found.List = []Completion{{Icon: "file", Label: item.Title, Item: &item}}
 		}
-		done(found)
+		return found
 	}
-	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}})
+	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.FocusComposer()
 	return d
 }
@@ -38,10 +40,12 @@ func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
 		t.Errorf("the field has %q", e.Text)
 	}
 	pagetest.Shows(t, d.composer.files.chips, "Plan", "Resource of docs")
+	if x, ok := AttachedItemOf(d.composer.files.list[0]); !ok || x.Item.URI != "doc://plan" {
+		t.Errorf("attached %+v", x)
+	}
 	d.composer.submit()
-	d.assert(t, `send "read" 1 @`)
-	if x, ok := AttachedItemOf(d.sent[0]); !ok || x.Item.URI != "doc://plan" {
-		t.Errorf("sent %+v", x)
+	if len(d.host.Did) != 1 || !strings.HasPrefix(d.host.Did[0], `send "read\n\nAttached: the resource “Plan”`) {
+		t.Errorf("did %q", d.host.Did)
 	}
 }
 

@@ -39,3 +39,22 @@ func UsageWords(s protocol.SessionEntry) string {
 	}
 	return strings.Join(parts, "\n\n")
 }
+
+// usageText formats "42k · $0.12": the context size of the last step, and the chat's cost.
+func usageText(s protocol.SessionEntry) string {
+	var parts []string
+	switch {
+	case s.ContextTokens > 0 && s.ContextWindow > 0:
+		parts = append(parts, wording.Tokens(s.ContextTokens)+" of "+wording.Tokens(s.ContextWindow))
+	case s.ContextTokens > 0:
+		parts = append(parts, wording.Tokens(s.ContextTokens))
+	case s.Usage != nil && s.Usage.Total > 0:
+		parts = append(parts, wording.Tokens(s.Usage.Total))
+	}
+	if s.Usage != nil && s.Usage.Cost != nil {
+		if c := *s.Usage.Cost; c > 0 {
+			parts = append(parts, wording.Dollars(c))
+		}
+	}
+	return strings.Join(parts, " · ")
+}

@@ -30,3 +30,13 @@ func TestUsageIsExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestUsageIsShortInTheComposer(t *testing.T) {
+	for want, e := range map[string]protocol.SessionEntry{
+		"": {}, "42k of 200k · $0.12": {ContextTokens: 42000, ContextWindow: 200000, Usage: &protocol.Usage{Cost: new(0.12)}},
+	} {
+		if got := usageText(e); got != want {
+			t.Errorf("usageText: got %q, want %q", got, want)
+		}
+	}
+}

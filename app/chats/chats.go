@@ -31,7 +31,8 @@ func New(f *feed.Feed) *Chats {
 	return c
 }
 
-// Open returns the messages of a chat. The first call loads it, as soon as there is a connection.
+// Open returns the messages of a chat, until as many calls of Close. The first call loads it, as soon
+// as there is a connection.
 func (c *Chats) Open(key protocol.SessionKey) *History {
 	c.mu.Lock()
 	chat := c.open[key]
@@ -41,6 +42,7 @@ func (c *Chats) Open(key protocol.SessionKey) *History {
 		chat.fetch = chat.preview
 		c.open[key] = chat
 	}
+	chat.windows++
 	c.mu.Unlock()
 	if !known && c.feed.View().Status.Loaded {
 		chat.Reload()
@@ -51,8 +53,14 @@ func (c *Chats) Open(key protocol.SessionKey) *History {
 // Close drops a chat's messages when no window shows it any more.
 func (c *Chats) Close(key protocol.SessionKey) {
 	c.mu.Lock()
-	delete(c.open, key)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	chat := c.open[key]
+	if chat == nil {
+		return
+	}
+	if chat.windows--; chat.windows == 0 {
+		delete(c.open, key)
+	}
 }
 
 func (c *Chats) reload() {

@@ -29,6 +29,8 @@ type History struct {
 	Key   protocol.SessionKey
 	Value *feed.Value[Messages]
 	feed  *feed.Feed
+	// windows is the number of windows that show it; guarded by the lock of [Chats].
+	windows int
 	// fetch reads n messages before a sequence number; 0 is the end.
 	fetch func(ctx context.Context, before int64, n int) (list []protocol.Message, more bool, err error)
 }

@@ -24,7 +24,8 @@ type Feed struct {
 	OnSnapshot func()
 	OnChange   func(protocol.Change)
 
-	client atomic.Pointer[client.Client] // nil until Use
+	client  atomic.Pointer[client.Client] // nil until Use
+	gateway Gateway                       // answers in place of the client; nil except for [NewOf]
 
 	pairingLoads, appLoads, serverLoads requests
 }
@@ -40,6 +41,13 @@ func newFeed(s Status) *Feed {
 	f := &Feed{Facts: newFacts(), OnSnapshot: func() {}, OnChange: func(protocol.Change) {}}
 	f.Status.Update(func(v *Status) { *v = s })
 	f.Tasks = NewTasks(func(err error) { f.Notify("error", Sentence(err)) })
+	return f
+}
+
+// NewOf returns the feed of a gateway that reports no changes.
+func NewOf(g Gateway) *Feed {
+	f := newFeed(Status{})
+	f.gateway = g
 	return f
 }
 
@@ -76,6 +84,9 @@ func (f *Feed) Run(ctx context.Context) error {
 
 // Invoke implements [Gateway].
 func (f *Feed) Invoke(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	if f.gateway != nil {
+		return f.gateway.Invoke(ctx, method, params)
+	}
 	c := f.client.Load()
 	if c == nil {
 		return nil, protocol.ErrUnavailable.With("not connected to the gateway yet")

@@ -38,6 +38,9 @@ func (t *Tasks) Close() {
 	t.wg.Wait()
 }
 
+// Wait waits for the actions that run.
+func (t *Tasks) Wait() { t.wg.Wait() }
+
 // Start runs f on a goroutine that Close waits for.
 func (t *Tasks) Start(f func(context.Context)) {
 	t.mu.Lock()

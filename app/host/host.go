@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/style"
@@ -37,6 +39,22 @@ type Env struct {
 	Chats    *chats.Chats
 	Machines *style.Machines // their names and colours
 	Drafts   *unsaved.Store
+	// WrapOutput is whether outputs of commands wrap their lines.
+	WrapOutput *Switch
+}
+
+// Switch is a choice of the person. It belongs to the GUI thread.
+type Switch struct {
+	On   bool
+	Save func(on bool) // saves it for the next start; nil forgets it
+}
+
+// Set changes and saves the choice.
+func (s *Switch) Set(on bool) {
+	s.On = on
+	if s.Save != nil {
+		s.Save(on)
+	}
 }
 
 // Target is a place that [Host.Open] shows.
@@ -76,6 +94,13 @@ type (
 	Page string
 	// Setting are the settings that contain all words.
 	Setting string
+	// Picture is a picture in a window of its own.
+	Picture struct{ Resource fyne.Resource }
+	// Output is the output of a call in a window of its own; Search focuses its search field.
+	Output struct {
+		Title, Text string
+		Search      bool
+	}
 	// Question is a question in its dialog; an empty one is the page of all.
 	Question protocol.QuestionID
 	// Identical is a question in its dialog, to be answered together with all identical ones.
@@ -100,6 +125,13 @@ type (
 		Title, Failed string // of the dialog, and what to say of a failure; may be empty
 		Write         func(context.Context, io.Writer) (said string, err error)
 	}
+	// PickFiles is the dialog that asks for files of this computer.
+	PickFiles struct {
+		Title, Button string
+		Done          func(paths []string)
+	}
+	// Fork is a new chat with a part of the messages of another, which the window offers to open again.
+	Fork struct{ Key, From protocol.SessionKey }
 	// OpenFile is the dialog that asks for a file of at most 8 MB. Read gets its content on the GUI
 	// thread.
 	OpenFile struct {
@@ -127,4 +159,8 @@ func (Folder) isTarget()       {}
 func (ChooseFolder) isTarget() {}
 func (SendFiles) isTarget()    {}
 func (SaveFile) isTarget()     {}
+func (Picture) isTarget()      {}
+func (Output) isTarget()       {}
+func (PickFiles) isTarget()    {}
+func (Fork) isTarget()         {}
 func (OpenFile) isTarget()     {}

@@ -2,6 +2,7 @@ package pagetest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -41,4 +42,52 @@ func (h *Host) Run(ctx context.Context, failed string, work func(context.Context
 		}
 		done()
 	})
+}
+
+// Now is a [Host] that runs work at once, or holds it.
+type Now struct {
+	Host
+	Holds bool
+	Held  []func()
+}
+
+// Run implements [host.Host].
+func (h *Now) Run(ctx context.Context, failed string, work func(context.Context) error, done func()) {
+	run := func() {
+		if err := work(ctx); err != nil {
+			h.Say(failed + ": " + err.Error())
+			return
+		}
+		done()
+	}
+	if h.Holds {
+		h.Held = append(h.Held, run)
+		return
+	}
+	run()
+}
+
+// Release runs what is held, also what is added meanwhile.
+func (h *Now) Release() {
+	for len(h.Held) > 0 {
+		next := h.Held[0]
+		h.Held = h.Held[1:]
+		next()
+	}
+}
+
+// Gateway is a [feed.Gateway] whose answers a test defines. A method without one succeeds.
+type Gateway map[string]func(params any) (any, error)
+
+// Invoke implements [feed.Gateway].
+func (g Gateway) Invoke(_ context.Context, method string, params any) (json.RawMessage, error) {
+	answer := g[method]
+	if answer == nil {
+		return nil, nil
+	}
+	result, err := answer(params)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(result)
 }

@@ -43,7 +43,8 @@ type addDraft struct {
 	node                protocol.NodeID
 }
 
-func newAddForm(p *Page) *addForm {
+// Create opens the form of a new server.
+func (p *Page) Create() *addForm {
 	draft, left := unsaved.Open(p.e.Drafts, "add a server", addDraft{})
 	f := &addForm{p: p, preview: container.NewStack(), name: widgets.NewEntry(), taken: newMessage(p), run: newRunner(p.view, left.node), message: newMessage(p), draft: draft, left: left}
 	f.text = widgets.NewTextArea(7, "npx -y @modelcontextprotocol/server-memory\nhttps://mcp.example.org/mcp\n{\"mcpServers\": {…}}")
@@ -76,7 +77,7 @@ func newAddForm(p *Page) *addForm {
 		}
 	}
 	p.openForm("Add a server", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
-		widgets.NewDraftLine(draft.IsRestored, discard(p.Create)),
+		widgets.NewDraftLine(draft.IsRestored, discard(func() { p.Create() })),
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
 		f.text, f.preview, f.where, f.access,
 		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall))

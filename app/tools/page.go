@@ -32,9 +32,6 @@ type Page struct {
 	now    func() time.Time
 }
 
-// Create opens the form of a new server.
-func (p *Page) Create() { newAddForm(p) }
-
 // New creates the page and follows the gateway until ctx ends.
 func New(ctx context.Context, e host.Env) *Page {
 	p := newPage(ctx, e)
@@ -61,7 +58,7 @@ func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
 }
 
 func (p *Page) addButton() *widgets.Button {
-	add := widgets.NewButton("Add a server…", "plus", p.Create)
+	add := widgets.NewButton("Add a server…", "plus", func() { p.Create() })
 	add.Primary = true
 	return add
 }

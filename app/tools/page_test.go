@@ -84,7 +84,7 @@ func (b *bench) importing() *importForm {
 
 // adding shows the form for adding with the preview of a text.
 func (b *bench) adding(list []protocol.FoundServer, problem string) *addForm {
-	f := newAddForm(b.Page)
+	f := b.Create()
 	f.found = list
 	f.show(problem)
 	return f
@@ -142,7 +142,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 func TestLeftFormsAreRestored(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
-	newAddForm(p.Page).text.SetText("npx -y server-memory")
+	p.Create().text.SetText("npx -y server-memory")
 	p.openSettings(full().Servers.Servers[1])
 	command := func() *widgets.Entry {
 		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return strings.HasPrefix(e.Text, "npx") })
@@ -157,11 +157,11 @@ func TestLeftFormsAreRestored(t *testing.T) {
 	if text := command().Text; text != "npx" {
 		t.Errorf("Command after Discard: got %q, want the saved one", text)
 	}
-	if f := newAddForm(p.Page); f.text.Text != "npx -y server-memory" {
+	if f := p.Create(); f.text.Text != "npx -y server-memory" {
 		t.Errorf("Text after the return: got %q, want what was typed", f.text.Text)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Cancel"))
-	if f := newAddForm(p.Page); f.text.Text != "" {
+	if f := p.Create(); f.text.Text != "" {
 		t.Errorf("Text after Cancel: got %q, want none", f.text.Text)
 	}
 }

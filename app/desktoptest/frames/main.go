@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -27,6 +28,9 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/chat"
+	"fairlead/app/conversation"
+	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
@@ -53,11 +57,11 @@ func main() {
 	a := app.NewWithID("app.fairlead.frames")
 	a.Settings().SetTheme(style.New(style.Dark, 1))
 	w := a.NewWindow("Frames")
-	pane := chat.New(chat.Handlers{}, &style.Machines{})
+	pane := chat.New(context.Background(), host.Env{Feed: feed.New(), Machines: &style.Machines{}, WrapOutput: &host.Switch{}}, nil, nil)
 	m := newMeter(w, pane)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(880, 760))
-	shown := conversation(10_000)
+	shown := talk(10_000)
 	pane.Update(shown)
 	a.Lifecycle().SetOnStarted(func() {
 		go func() {
@@ -184,10 +188,10 @@ var answers = []string{
 	"# Plan\n\n- read the log\n- find the line\n- mend it\n\n> Nothing is changed before you allow it.",
 }
 
-// conversation returns 2n realistic messages: questions, answers with Markdown, code and tables,
+// talk returns 2n realistic messages: questions, answers with Markdown, code and tables,
 // and tool calls.
-func conversation(n int) chat.State {
-	s := chat.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Frames"}, Nodes: []protocol.NodeInfo{{ID: "server", Online: true}}}
+func talk(n int) conversation.State {
+	s := conversation.State{Session: protocol.SessionEntry{SessionKey: "k", Title: "Frames"}, Nodes: []protocol.NodeInfo{{ID: "server", Online: true}}}
 	now := time.Now().Add(-time.Hour)
 	for i := range n {
 		at, id := now.Add(time.Duration(i)*time.Millisecond).UnixMilli(), fmt.Sprint(i)

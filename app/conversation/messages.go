@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func (p *pass) messageRows(i int) {
 		sender := widgets.Choose(byPerson, "You", format.Capital(m.Origin))
 		p.cursor.speaker = sender
 		p.text(key, messageData{
-			sentBy: p.sentBy(sender, m), id: m.ID, run: m.RunID, text: m.RequestText(), plain: true, images: imageKeys(m.Content),
+			sentBy: p.sentBy(sender, m), id: m.ID, run: m.RunID, text: m.RequestText(), plain: true, images: ImageKeys(m.Content),
 		})
 	case m.Role == protocol.RoleAssistant && m.Origin == protocol.OriginNotice:
 		p.runEnd(key, m, p.isNewest(i))
@@ -101,7 +101,7 @@ func (p *pass) assistant(key string, i int) {
 				texts++
 			}
 		case protocol.BlockImage:
-			if images := imageKeys(protocol.Content{*block}); images != "" {
+			if images := ImageKeys(protocol.Content{*block}); images != "" {
 				p.add(fmt.Sprintf("%s/image%d", key, k), kindMessage, 140, messageData{id: m.ID, images: images})
 			}
 		case protocol.BlockToolCall:
@@ -109,7 +109,7 @@ func (p *pass) assistant(key string, i int) {
 			v := callView{block: block, result: results[block.ID]}
 			if v.result == nil {
 				v.info, v.approval = p.state.liveCall(m.RunID, block.ID)
-				v.offline = v.info != nil && p.state.isOffline(v.info.Node)
+				v.offline = v.info != nil && p.state.IsOffline(v.info.Node)
 			}
 			p.call(fmt.Sprintf("%s/call%d", key, calls), v, p.latest, open)
 			if v.result != nil {
@@ -237,8 +237,8 @@ func (p *pass) newDay(m protocol.Message) {
 	p.add("day/"+string(m.ID), kindDay, 44, dayData{text})
 }
 
-// imageKeys returns the keys of a message's pictures: media keys, or data: with base64 data.
-func imageKeys(c protocol.Content) string {
+// ImageKeys returns the keys of a message's pictures: media keys, or data: with base64 data.
+func ImageKeys(c protocol.Content) string {
 	var keys []string
 	for _, b := range c {
 		if b.Type != protocol.BlockImage {

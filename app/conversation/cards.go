@@ -1,17 +1,17 @@
-package chat
+package conversation
 
 import (
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // cardRows creates the rows of tool calls.
 type cardRows struct {
-	chat    *conversation
+	chat    *shown
 	list    *transcript.View
 	choices *choices
 	actions *callActions
@@ -25,21 +25,18 @@ func (r *cardRows) row() *row {
 	c.OnToggle = func(open bool) { r.choices.setExpanded(row, d.id, open) }
 	c.OnPress, c.OnTextMoved = r.list.Selection.Press, r.list.Selection.TextMoved
 	c.OnMenu = func(at fyne.Position) { copyMenu(r.list, c, at, "Copy output", c.CopyText()) }
-	c.OnStop = func() { r.chat.handlers.StopCall(d.call) }
-	c.OnReview = func() { r.chat.handlers.Review(d.approval) }
+	c.OnStop = func() { r.chat.stopCall(d.call) }
+	c.OnReview = func() { r.chat.host.Open(host.Question(d.approval)) }
 	c.OnUndo = func() { r.actions.undo(d.info) }
 	c.OnShowAll = func(all bool) {
-		c.SetOutput(all, r.choices.wrap)
+		c.SetOutput(all, r.choices.wrap.On)
 		r.choices.setExpanded(row, wholeKey(d.id), all)
 		if all && d.card.CanLoad {
 			r.actions.loadOutput(d.call)
 		}
 	}
-	c.OnWrap = func(on bool) {
-		widgets.CallWith(r.chat.handlers.SetWrap, on)
-		r.choices.setWrap(on)
-	}
-	c.OnOpenOutput = func(search bool) { r.actions.openOutput(d, search) }
+	c.OnWrap = r.choices.setWrap
+	c.OnOpenOutput = func(search bool) { r.chat.openOutput(d, search) }
 	c.OnShowsAll = func(whole bool) { r.chat.builder.recordSighting(d.approval, d.hash, whole, r.chat.now) }
 	c.OnDeny = func() { r.chat.answer(d.approval, protocol.DecisionDeny) }
 	c.OnAllow = func() { r.chat.answer(d.approval, protocol.DecisionAllow) }
@@ -50,10 +47,10 @@ func (r *cardRows) row() *row {
 			c.Reset(open)
 		}
 		d, row = next, i.Key
-		if r.chat.handlers.Undo == nil { // an archived conversation
+		if r.chat.author == nil { // an archived conversation
 			d.card.Undo = ""
 		}
-		c.SetOutput(r.choices.showsWhole(d.id), r.choices.wrap)
+		c.SetOutput(r.choices.showsWhole(d.id), r.choices.wrap.On)
 		c.Set(d.card)
 		c.SetOpen(open)
 	})

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ func TestNoAllowFromAChatBeforeTheEndOfTheCommandWasShown(t *testing.T) {
 				t.Errorf("%v wide at %v: Allow is offered", width, scale)
 			}
 			test.Tap(d.button("Review…"))
-			d.assert(t, "review q")
+			d.assert(t, "question q")
 
 			d.Update(waitingFor("Bash", commandArgs("make -j4 VERBOSE=1 LDFLAGS=-static CC=clang install-strip && rm -r /srv")))
 			for s := range 10 {

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -40,25 +39,6 @@ func formatDuration(d time.Duration) string {
 		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// usageText formats "42k · $0.12": the context size of the last step, and the chat's cost.
-func usageText(s protocol.SessionEntry) string {
-	var parts []string
-	switch {
-	case s.ContextTokens > 0 && s.ContextWindow > 0:
-		parts = append(parts, wording.Tokens(s.ContextTokens)+" of "+wording.Tokens(s.ContextWindow))
-	case s.ContextTokens > 0:
-		parts = append(parts, wording.Tokens(s.ContextTokens))
-	case s.Usage != nil && s.Usage.Total > 0:
-		parts = append(parts, wording.Tokens(s.Usage.Total))
-	}
-	if s.Usage != nil && s.Usage.Cost != nil {
-		if c := *s.Usage.Cost; c > 0 {
-			parts = append(parts, wording.Dollars(c))
-		}
-	}
-	return strings.Join(parts, " · ")
 }
 
 // Actions of a problem's button.

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
+	"fairlead/app/host"
 	"fairlead/app/selection"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -16,7 +17,7 @@ import (
 
 // finder is the search bar below the header. It expands the row of the current match.
 type finder struct {
-	chat     *conversation
+	chat     *shown
 	list     *transcript.View
 	choices  *choices
 	onResize func() // called when the bar needs another size or place
@@ -34,7 +35,7 @@ type finder struct {
 	startKey      string // row whose first match becomes the current one; empty for none
 }
 
-func newFinder(chat *conversation, list *transcript.View, seen *choices) *finder {
+func newFinder(chat *shown, list *transcript.View, seen *choices) *finder {
 	f := &finder{chat: chat, list: list, choices: seen, field: newFindField(), count: widgets.NewText("", style.ColorMuted, style.SizeSmall)}
 	f.field.OnChanged = func(string) {
 		f.matches = nil
@@ -47,7 +48,7 @@ func newFinder(chat *conversation, list *transcript.View, seen *choices) *finder
 	allChats := widgets.NewQuietButton("All chats", "search", func() {
 		query := f.field.Text
 		f.close()
-		chat.handlers.SearchAll(query)
+		chat.host.Open(host.Search(query))
 	})
 	allChats.Small, allChats.Muted = true, true
 	shut := widgets.NewQuietButton("", "cross", f.close)
@@ -105,10 +106,8 @@ func (f *finder) search(jump bool) {
 		f.searchAgain = true
 		return
 	}
-	var matches []match
-	items := f.list.Items()
 	f.searching = true
-	f.chat.handlers.Work(func() { matches = findMatches(items, query) }, func() {
+	f.chat.find(f.list.Items(), query, func(matches []match) {
 		f.searching = false
 		switch {
 		case !f.box.Visible():

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"encoding/base64"
@@ -19,11 +19,11 @@ import (
 // pictures are the pictures of the messages of one conversation, by their keys.
 type pictures struct {
 	list   *transcript.View
-	media  func(key string, done func(data []byte, err error))
+	media  func(key string, done func(data []byte))
 	loaded map[string]fyne.Resource
 }
 
-func newPictures(list *transcript.View, media func(string, func([]byte, error))) *pictures {
+func newPictures(list *transcript.View, media func(string, func([]byte))) *pictures {
 	return &pictures{list: list, media: media, loaded: map[string]fyne.Resource{}}
 }
 
@@ -47,26 +47,24 @@ func (p *pictures) load(key, keys string) {
 	p.loaded[key] = style.IconIn("image", style.ColorMuted)
 	if data, inline := strings.CutPrefix(key, "data:"); inline {
 		if raw, err := base64.StdEncoding.DecodeString(data); err == nil {
-			p.loaded[key] = drawable(key, raw)
+			p.loaded[key] = Drawable(key, raw)
 		}
 		return
 	}
-	p.media(key, func(data []byte, err error) {
-		if err == nil {
-			p.loaded[key] = drawable(key, data)
-			for _, it := range p.list.Items() {
-				if d, ok := it.Data.(messageData); ok && d.images == keys {
-					p.list.Rebind(it.Key)
-				}
+	p.media(key, func(data []byte) {
+		p.loaded[key] = Drawable(key, data)
+		for _, it := range p.list.Items() {
+			if d, ok := it.Data.(messageData); ok && d.images == keys {
+				p.list.Rebind(it.Key)
 			}
 		}
 	})
 }
 
-// drawable returns a picture as a resource with a unique name per content, because Fyne caches by
+// Drawable returns a picture as a resource with a unique name per content, because Fyne caches by
 // name. One that cannot be decoded becomes a [transcript.Unreadable]: Fyne would try again, and log
 // the error, each time it draws the window.
-func drawable(key string, data []byte) fyne.Resource {
+func Drawable(key string, data []byte) fyne.Resource {
 	if _, err := picture.Open(data); err != nil {
 		return &transcript.Unreadable{Resource: style.IconIn("image", style.ColorMuted), Data: data}
 	}

@@ -1,8 +1,9 @@
-package chat
+package conversation
 
 import (
 	"maps"
 
+	"fairlead/app/host"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 )
@@ -13,10 +14,10 @@ type choices struct {
 	expanded   expansion       // parts that the reader or a search expanded or collapsed
 	before     expansion       // expanded without the choices of the search; nil without a search
 	showSource map[string]bool // rows shown as raw Markdown
-	wrap       bool            // outputs wrap their lines
+	wrap       *host.Switch    // outputs wrap their lines
 }
 
-func newChoices(list *transcript.View, wrap bool) *choices {
+func newChoices(list *transcript.View, wrap *host.Switch) *choices {
 	return &choices{list: list, expanded: expansion{}, showSource: map[string]bool{}, wrap: wrap}
 }
 
@@ -59,7 +60,7 @@ func (c *choices) showsWhole(id string) bool {
 }
 
 func (c *choices) setWrap(on bool) {
-	c.wrap = on
+	c.wrap.Set(on)
 	c.rebindCards()
 }
 

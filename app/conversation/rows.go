@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"strings"
@@ -47,19 +47,17 @@ func (r *row) Passages() []selection.Passage {
 
 // rowFactory creates the rows of a conversation.
 type rowFactory struct {
-	chat     *conversation
+	chat     *shown
 	list     *transcript.View
 	choices  *choices
-	composer *composer
-	requests *requests
 	messages *messageRows
 	cards    *cardRows
 }
 
-func newRowFactory(chat *conversation, list *transcript.View, seen *choices, c *composer, again *requests, onChange func()) *rowFactory {
+func newRowFactory(chat *shown, list *transcript.View, seen *choices, onChange func()) *rowFactory {
 	return &rowFactory{
-		chat: chat, list: list, choices: seen, composer: c, requests: again,
-		messages: newMessageRows(chat, list, seen, c, again),
+		chat: chat, list: list, choices: seen,
+		messages: newMessageRows(chat, list, seen),
 		cards:    &cardRows{chat, list, seen, &callActions{chat, onChange}},
 	}
 }
@@ -99,7 +97,7 @@ func (f *rowFactory) thinkingRow() *row {
 func (f *rowFactory) noticeRow() *row {
 	var d noticeData
 	n := transcript.NewNotice()
-	n.OnButton = func() { f.requests.runAction(d.action, "") }
+	n.OnButton = func() { f.chat.act(d.action, "") }
 	return newRow(style.Inside, n, func(i transcript.Item) {
 		d = i.Data.(noticeData)
 		n.Set(d.icon, d.text, d.button)
@@ -108,8 +106,8 @@ func (f *rowFactory) noticeRow() *row {
 
 func (f *rowFactory) problemRow() *row {
 	var d problemData
-	e := widgets.NewErrorBox(widgets.Problem{}, func() { f.requests.runAction(d.action, d.run) })
-	e.OnRetry = func() { f.requests.runAction(actionRetry, d.run) }
+	e := widgets.NewErrorBox(widgets.Problem{}, func() { f.chat.act(d.action, d.run) })
+	e.OnRetry = func() { f.chat.act(actionRetry, d.run) }
 	return newRow(style.Inside, e, func(i transcript.Item) {
 		d = i.Data.(problemData)
 		e.Set(d.problem)
@@ -123,8 +121,9 @@ func (f *rowFactory) queuedRow() *row {
 	text.Ellipsis = true
 	label := widgets.NewText("Next", style.ColorMuted, style.SizeSmall)
 	takeBack := widgets.NewQuietButton("Take back", "cross", func() {
-		f.chat.handlers.Unqueue(d.run)
-		f.composer.prepend(d.text)
+		if f.chat.author != nil {
+			f.chat.author.TakeBack(d.run, d.text)
+		}
 	})
 	takeBack.Small = true
 	line := widgets.Inset(4, 4, 4, 12, widgets.Row(style.Inside, 1, label, text, takeBack))

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"strings"
@@ -26,7 +26,7 @@ func TestCardOpenedAtTheEndComesIntoView(t *testing.T) {
 	card.OnToggle(true)
 	driver := fyne.CurrentApp().Driver()
 	end := driver.AbsolutePositionForObject(card).Y + card.Size().Height
-	if limit := driver.AbsolutePositionForObject(d.composer.box).Y; end > limit || card.Size().Height < 200 {
+	if limit := d.win.Canvas().Size().Height - foot; end > limit || card.Size().Height < 200 {
 		t.Errorf("the card is %v high and ends at %v, the composer begins at %v", card.Size().Height, end, limit)
 	}
 }

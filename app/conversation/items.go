@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"cmp"
@@ -235,7 +235,7 @@ func (p *pass) liveRun(r protocol.RunInfo) {
 }
 
 func (p *pass) liveCall(key string, c *protocol.CallInfo) {
-	p.call(key, callView{info: c, approval: p.state.pendingApproval(*c), offline: p.state.isOffline(c.Node)}, true, true)
+	p.call(key, callView{info: c, approval: p.state.pendingApproval(*c), offline: p.state.IsOffline(c.Node)}, true, true)
 }
 
 func (p *pass) runState(r protocol.RunInfo) {

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"encoding/json"
@@ -154,37 +154,6 @@ func TestMessagesOfSchedulesAreNotThePersons(t *testing.T) {
 		t.Errorf("the row is %+v", d)
 	}
 }
-
-func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
-	s := State{
-		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
-		Calls: []protocol.CallInfo{
-			{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallRunning, Args: json.RawMessage(`{"command":"make"}`)},
-			{CallID: "d", Node: "server", Tool: "Bash", State: protocol.CallRunning, Args: json.RawMessage(`{"command":"ls"}`), Direct: true},
-		},
-		Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunTools, Step: 1}},
-	}
-	for _, online := range []bool{true, false} {
-		s.Nodes = []protocol.NodeInfo{{ID: "server", Online: online}}
-		said := 0
-		for _, i := range newBuilder(&style.Machines{}).build(s, noon) {
-			if d, ok := i.Data.(toolData); ok && d.card.Status == "machine offline" && d.card.Note != "" && d.card.CanStop {
-				said++
-			}
-		}
-		if want := map[bool]int{true: 0, false: 2}[online]; said != want {
-			t.Errorf("online %t: %d calls of 2 say that their machine is away", online, said)
-		}
-	}
-	d := newDesk(t, 860, 600)
-	d.Update(s)
-	d.chat.machine = "server"
-	d.Update(s)
-	if d.composer.machineButton.Text != "@server, offline" {
-		t.Errorf("chosen is %q", d.composer.machineButton.Text)
-	}
-}
-
 func TestOwnCommandHasACardOfItsOwn(t *testing.T) {
 	zero := 0
 	s := State{Messages: []protocol.Message{
@@ -291,8 +260,6 @@ func TestWordsForTimesAndCounts(t *testing.T) {
 		sentence("the provider refused"):               "The provider refused.",
 		sentence("still loading…"):                     "Still loading…",
 		sentence("模型不存在。"):                             "模型不存在。",
-		usageText(protocol.SessionEntry{}):             "",
-		usageText(protocol.SessionEntry{ContextTokens: 42000, ContextWindow: 200000, Usage: &protocol.Usage{Cost: new(0.12)}}): "42k of 200k · $0.12",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -321,6 +288,29 @@ func TestDenialIsSaidToThePersonWhoDenied(t *testing.T) {
 	for _, it := range newBuilder(&style.Machines{}).build(s, noon) {
 		if d, ok := it.Data.(toolData); ok && (d.card.Output != "You denied this: use ninja" || d.card.Note != "") {
 			t.Errorf("output: got %q and %q, want the reason once", d.card.Output, d.card.Note)
+		}
+	}
+}
+
+func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
+	s := State{
+		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
+		Calls: []protocol.CallInfo{
+			{CallID: "c", ToolCallID: "a", RunID: "r", Node: "server", Tool: "Bash", State: protocol.CallRunning, Args: json.RawMessage(`{"command":"make"}`)},
+			{CallID: "d", Node: "server", Tool: "Bash", State: protocol.CallRunning, Args: json.RawMessage(`{"command":"ls"}`), Direct: true},
+		},
+		Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunTools, Step: 1}},
+	}
+	for _, online := range []bool{true, false} {
+		s.Nodes = []protocol.NodeInfo{{ID: "server", Online: online}}
+		said := 0
+		for _, i := range newBuilder(&style.Machines{}).build(s, noon) {
+			if d, ok := i.Data.(toolData); ok && d.card.Status == "machine offline" && d.card.Note != "" && d.card.CanStop {
+				said++
+			}
+		}
+		if want := map[bool]int{true: 0, false: 2}[online]; said != want {
+			t.Errorf("online %t: %d calls of 2 say that their machine is away", online, said)
 		}
 	}
 }

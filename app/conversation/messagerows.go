@@ -1,12 +1,12 @@
-package chat
+package conversation
 
 import (
-	"cmp"
 	"net/url"
 	"strings"
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -15,21 +15,19 @@ import (
 
 // messageRows creates the rows of messages. The one under the mouse shows buttons.
 type messageRows struct {
-	chat     *conversation
+	chat     *shown
 	list     *transcript.View
 	choices  *choices
-	composer *composer
-	requests *requests
 	pictures *pictures
 
 	pointed   *transcript.MessageView // the message whose buttons are shown, or nil
 	pointedID protocol.MessageID      // of that message; empty while it is streamed
 }
 
-func newMessageRows(chat *conversation, list *transcript.View, seen *choices, c *composer, again *requests) *messageRows {
+func newMessageRows(chat *shown, list *transcript.View, seen *choices) *messageRows {
 	return &messageRows{
-		chat: chat, list: list, choices: seen, composer: c, requests: again,
-		pictures: newPictures(list, func(key string, done func([]byte, error)) { chat.handlers.Media(key, done) }),
+		chat: chat, list: list, choices: seen,
+		pictures: newPictures(list, chat.media),
 	}
 }
 
@@ -38,10 +36,10 @@ func (r *messageRows) row() *row {
 	var key string
 	m := transcript.NewMessageView()
 	m.Forward, m.OnCopy, m.OnPress = r.list.Scrolled, copyText, r.list.Selection.Press
-	m.OnLink = func(u *url.URL) { r.chat.handlers.OpenURL(u.String()) }
+	m.OnLink = func(u *url.URL) { r.chat.host.Open(host.URL(u.String())) }
 	m.OnImage = func(i int) {
 		if keys := strings.Split(d.images, "\n"); i < len(keys) {
-			r.chat.handlers.OpenImage(r.pictures.loaded[keys[i]])
+			r.chat.host.Open(host.Picture{Resource: r.pictures.loaded[keys[i]]})
 		}
 	}
 	m.OnHover = func() { r.showActions(m, d) }
@@ -78,22 +76,6 @@ func (r *messageRows) row() *row {
 	return made
 }
 
-// messageAction is something that can be done with a message.
-type messageAction struct {
-	text    string
-	short   string // label of the button above the message; empty for none
-	do      func()
-	choices []*fyne.MenuItem // a menu instead of do
-}
-
-func (a messageAction) menuItem() *fyne.MenuItem {
-	item := fyne.NewMenuItem(a.text, a.do)
-	if len(a.choices) > 0 {
-		item.ChildMenu = fyne.NewMenu("", a.choices...)
-	}
-	return item
-}
-
 // showActions shows the buttons of the message under the mouse, and hides those of the one before.
 func (r *messageRows) showActions(m *transcript.MessageView, d messageData) {
 	if r.pointed == m && r.pointedID == d.id {
@@ -110,47 +92,18 @@ func (r *messageRows) showActions(m *transcript.MessageView, d messageData) {
 	}
 	list := []fyne.CanvasObject{button("Copy", func() { copyText(r.chat.source(d)) })}
 	for _, a := range r.actionsOf(d) {
-		if a.short != "" {
-			list = append(list, button(a.short, a.do))
+		if a.Short != "" {
+			list = append(list, button(a.Short, a.Do))
 		}
 	}
 	m.SetActions(list...)
 }
 
 // actionsOf returns what can be done with a stored message, besides copying it.
-func (r *messageRows) actionsOf(d messageData) []messageAction {
-	m := r.chat.state.storedMessage(d.id)
-	if r.chat.readOnly || m == nil || m.Compaction != nil {
+func (r *messageRows) actionsOf(d messageData) []Action {
+	m := r.chat.state.Stored(d.id)
+	if r.chat.author == nil || m == nil || m.Compaction != nil {
 		return nil
 	}
-	id := m.ID
-	remove := func(text, what string) messageAction {
-		return messageAction{text: text, do: func() { r.chat.handlers.DeleteMessage(id, what) }}
-	}
-	fork := messageAction{short: "Fork", text: "Fork from here"}
-	switch {
-	case m.Origin == protocol.OriginDirect:
-		return []messageAction{remove("Delete command", "The command")}
-	case m.Role == protocol.RoleUser && m.Origin == protocol.OriginPerson:
-		content := *m
-		fork.do = func() { r.chat.handlers.Fork(id, content.Content) }
-		edit := messageAction{short: "Edit", text: "Edit and resend", do: func() { r.composer.edit(content) }}
-		return []messageAction{edit, fork, remove("Delete message", "The message")}
-	case m.Role == protocol.RoleAssistant:
-		fork.do = func() { r.chat.handlers.Fork(id, nil) }
-		again := messageAction{short: "Regenerate", text: "Regenerate", do: func() { r.requests.resend(protocol.ChatResendParams{MessageID: id}) }}
-		return []messageAction{again, r.regenerateWith(id), fork, remove("Delete answer", "The answer")}
-	}
-	return nil
-}
-
-// regenerateWith offers the other models for an answer.
-func (r *messageRows) regenerateWith(id protocol.MessageID) messageAction {
-	a := messageAction{text: "Regenerate with"}
-	for _, m := range r.chat.state.Models {
-		a.choices = append(a.choices, fyne.NewMenuItem(cmp.Or(m.Name, m.Ref.ID), func() {
-			r.requests.resend(protocol.ChatResendParams{MessageID: id, Model: &m.Ref})
-		}))
-	}
-	return a
+	return r.chat.author.Actions(*m)
 }

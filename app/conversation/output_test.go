@@ -1,10 +1,9 @@
-package chat
+package conversation
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"image"
 	"image/png"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"fyne.io/fyne/v2/test"
 
-	"fairlead/app/chats"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
@@ -93,23 +91,27 @@ func changedChat() State {
 
 func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 	d := newDesk(t, 900, 700)
-	var answer func(error)
-	d.chat.handlers.Undo = func(c protocol.CallInfo, redo bool, done func(error)) {
-		d.did = append(d.did, fmt.Sprint("undo ", c.CallID, " ", redo))
-		answer = done
+	d.gateway[protocol.FilesRevert.Name] = func(p any) (any, error) {
+		c := p.(protocol.FilesChangeParams)
+		d.note("undo %s %v", c.CallID, c.Redo)
+		if c.Redo {
+			return nil, errors.New("cannot redo '/srv/a.go': it was changed after the revert; nothing was done")
+		}
+		return nil, nil
 	}
+	d.host.Holds = true
 	d.Update(changedChat())
 	d.choices.setExpanded("", "c", true)
 	d.choices.rebindCards()
 	test.Tap(d.button("Undo"))
-	d.assert(t, "undo c false")
 	if d.button("Undo") != nil {
 		t.Error("Undo can be pressed twice")
 	}
-	answer(nil)
+	d.host.Release()
+	d.assert(t, "undo c false")
 	test.Tap(d.button("Redo"))
+	d.host.Release()
 	d.assert(t, "undo c true")
-	answer(errors.New("cannot redo '/srv/a.go': it was changed after the revert; nothing was done"))
 	if d.button("Redo") == nil {
 		t.Error("after a failure it cannot be tried again")
 	}
@@ -124,17 +126,17 @@ func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 }
 
 func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
-	for name, err := range map[string]error{"undone here": nil, "undone before": chats.ErrAlreadyUndone} {
+	for name, state := range map[string]string{"undone here": protocol.ChangeStands, "undone before": protocol.ChangeReverted} {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t, 900, 700)
-			var answer func(error)
-			d.chat.handlers.Undo = func(_ protocol.CallInfo, _ bool, done func(error)) { answer = done }
+			d.gateway[protocol.FilesDiff.Name] = func(any) (any, error) { return protocol.FilesDiffResult{State: state}, nil }
+			d.host.Holds = true
 			d.Update(changedChat())
 			d.choices.setExpanded("", "c", true)
 			d.choices.rebindCards()
 			test.Tap(d.button("Undo"))
 			d.Update(State{Session: protocol.SessionEntry{SessionKey: "other"}})
-			answer(err) // while another chat is shown
+			d.host.Release() // while another chat is shown
 			d.Update(changedChat())
 			for _, it := range d.transcript.Items() {
 				tool, ok := it.Data.(toolData)
@@ -144,7 +146,7 @@ func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
 				if tool.card.Undo != "Redo" || tool.card.Status != "undone" {
 					t.Errorf("got %q, %q, want Redo, undone", tool.card.Undo, tool.card.Status)
 				}
-				if said := strings.Contains(tool.card.Note, "already undone"); said != (err != nil) {
+				if said := strings.Contains(tool.card.Note, "already undone"); said != (state == protocol.ChangeReverted) {
 					t.Errorf("got note %q", tool.card.Note)
 				}
 			}
@@ -173,9 +175,10 @@ func TestOnlyChangesOfFilesOnMachinesCanBeUndone(t *testing.T) {
 
 func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 	d := newDesk(t, 900, 700)
-	d.chat.handlers.Output = func(id protocol.CallID, done func(string)) {
-		d.did = append(d.did, "load "+string(id))
-		done(strings.Repeat("all\n", 500))
+	d.gateway[protocol.JournalList.Name] = func(p any) (any, error) {
+		d.note("load %s", p.(protocol.JournalListParams).CallID)
+		output, err := json.Marshal(strings.Repeat("all\n", 500))
+		return protocol.JournalListResult{Calls: []protocol.JournalEntry{{Output: output}}}, err
 	}
 	part := `{"output":"` + strings.Repeat(`some\n`, 30) + "\n[… 2000000 bytes left out; ask for a part of it …]\n" + strings.Repeat(`end\n`, 30)
 	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "server", Effect: protocol.EffectExec, State: protocol.CallDone}
@@ -206,7 +209,7 @@ func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 
 func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
 	d := newDesk(t, 900, 700)
-	d.chat.handlers.SetWrap = func(on bool) { d.did = append(d.did, fmt.Sprint("wrap ", on)) }
+	d.shown.host.WrapOutput.Save = func(on bool) { d.note("wrap %v", on) }
 	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "server", Effect: protocol.EffectExec, State: protocol.CallDone}
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
 		user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`)), result("3", "a", strings.Repeat("a long line ", 40), info),
@@ -228,7 +231,7 @@ func TestAPictureThatCannotBeDecodedIsSaidOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{"empty": nil, "no picture": []byte("hello"), "cut off": whole.Bytes()[:whole.Len()-20]} {
-		r := drawable(name, data)
+		r := Drawable(name, data)
 		if _, ok := r.(*transcript.Unreadable); !ok {
 			t.Errorf("%s: got %T, want an icon that says so", name, r)
 		}
@@ -240,7 +243,7 @@ func TestAPictureThatCannotBeDecodedIsSaidOnce(t *testing.T) {
 			t.Errorf("%s: the button Save does nothing", name)
 		}
 	}
-	if _, ok := drawable("whole", whole.Bytes()).(*transcript.Unreadable); ok {
+	if _, ok := Drawable("whole", whole.Bytes()).(*transcript.Unreadable); ok {
 		t.Error("a whole picture is not shown")
 	}
 }

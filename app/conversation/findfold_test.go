@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"encoding/json"
@@ -134,29 +134,22 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 
 func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 	d := newDesk(t, 700, 500)
-	var pending []func()
-	d.chat.handlers.Work = func(work, done func()) { pending = append(pending, func() { work(); done() }) }
 	d.Update(folds())
 	d.Find()
-	pending = nil
-	d.finder.searching = false
+	d.host.Holds = true
 	d.finder.field.SetText("needl")
 	d.finder.field.SetText("needle") // while the previous search is running
 	d.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
-	if len(pending) != 1 || d.finder.count.Text != "" {
-		t.Fatalf("%d searches are under way, it says %q", len(pending), d.finder.count.Text)
+	if len(d.host.Held) != 1 || d.finder.count.Text != "" {
+		t.Fatalf("%d searches are under way, it says %q", len(d.host.Held), d.finder.count.Text)
 	}
-	for len(pending) > 0 {
-		next := pending[0]
-		pending = pending[1:]
-		next()
-	}
+	d.host.Release()
 	if d.finder.count.Text != "5 of 5, card expanded" {
 		t.Errorf("it says %q", d.finder.count.Text)
 	}
 	d.finder.field.SetText("thanks")
 	d.finder.close()
-	pending[0]()
+	d.host.Release()
 	if d.finder.count.Text != "" && len(d.finder.matches) > 0 {
 		t.Error("a search that ended late left something behind")
 	}

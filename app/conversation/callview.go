@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"cmp"
@@ -61,7 +61,7 @@ func (p *pass) call(key string, v callView, fresh, open bool) {
 	d.open = v.approval != nil || fresh && isCommand && card.State != transcript.CallDenied && card.State != transcript.CallWaiting
 	p.add(key, kindTool, widgets.Choose[float32](d.open, 160, 44), d)
 	if v.result != nil {
-		if images := imageKeys(v.result.Content); images != "" {
+		if images := ImageKeys(v.result.Content); images != "" {
 			p.add(key+"/images", kindMessage, 140, messageData{id: v.result.ID, images: images})
 		}
 	}

@@ -1,4 +1,4 @@
-package chat
+package conversation
 
 import (
 	"fmt"
@@ -13,9 +13,7 @@ import (
 )
 
 func TestFindGoesFromMessageToMessage(t *testing.T) {
-	searched := ""
 	p := newDesk(t, 700, 500)
-	p.chat.handlers.SearchAll = func(q string) { searched = q }
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	for i := range 100 {
 		text := "nothing here"
@@ -27,7 +25,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	p.Update(s)
 	p.Find()
 	f := p.finder
-	if fyne.CurrentApp().Driver().CanvasForObject(p.Pane).Focused() != fyne.Focusable(f.field) {
+	if fyne.CurrentApp().Driver().CanvasForObject(p.Content).Focused() != fyne.Focusable(f.field) {
 		t.Fatal("the field should have the keyboard")
 	}
 	test.Type(f.field, "needle")
@@ -78,21 +76,24 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 		t.Errorf("it says %q", f.count.Text)
 	}
 	test.Tap(p.button("All chats"))
-	if searched != "absent" || f.box.Visible() {
-		t.Errorf("searched %q", searched)
+	p.assert(t, "search absent")
+	if f.box.Visible() {
+		t.Error("the search bar stayed")
 	}
 }
 
 func TestFindEndsWithEscape(t *testing.T) {
 	p := newDesk(t, 700, 500)
 	p.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "a needle")}})
+	left := false
+	p.OnLeave = func() { left = true }
 	p.Find()
 	test.Type(p.finder.field, "needle")
 	p.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if p.finder.box.Visible() {
 		t.Error("Escape should end it")
 	}
-	if fyne.CurrentApp().Driver().CanvasForObject(p.Pane).Focused() != fyne.Focusable(p.composer.entry) {
+	if !left {
 		t.Error("the keyboard should be with the composer")
 	}
 }
