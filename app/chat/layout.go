@@ -34,7 +34,8 @@ func (p *Pane) relayout() {
 
 // cover hides what extends out of the content behind the header and the composer. Their backgrounds
 // are drawn only then, because large areas dominate the drawing time without a graphics processor.
-func (p *Pane) cover() {
+func (l paneLayout) cover() {
+	p := l.p
 	above, below := p.view.Overflow()
 	widgets.SetVisible(p.headerBackground, above)
 	widgets.SetVisible(p.composerBackground, below)

@@ -49,7 +49,7 @@ func New(ctx context.Context, e host.Env, menu func() []*fyne.MenuItem, d *Draft
 	p.composer.onResize, p.view.OnResize = p.relayout, p.relayout
 	p.composer.entry.onEscape = p.view.CloseFind
 	p.header.onRename = p.composer.focus
-	p.view.OnLeave, p.view.OnPlaced = p.composer.focus, p.cover
+	p.view.OnLeave, p.view.OnPlaced = p.composer.focus, paneLayout{p}.cover
 	p.headerBackground, p.composerBackground, p.headerLine = widgets.NewBackground("background", "", 0), widgets.NewBackground("background", "", 0), widgets.HLine()
 	// Above the rows: Fyne's software painter does not clip what scrolls within a row.
 	p.Compose(p, container.New(paneLayout{p}, p.view.Content, p.headerBackground, p.composerBackground, p.header.box, p.headerLine, p.view.Bar, p.composer.box, p.composer.hint.box, p.composer.entry.completion.box))
@@ -89,7 +89,7 @@ func (p *Pane) show() {
 	p.header.show()
 	p.composer.update()
 	p.view.Draw()
-	p.cover()
+	paneLayout{p}.cover()
 	if p.parts() != p.laidOut { // each layout causes a frame
 		p.relayout()
 	}
