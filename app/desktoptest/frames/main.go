@@ -79,7 +79,7 @@ func main() {
 				shown.Runs = []protocol.RunInfo{run}
 				pane.Update(shown)
 			})
-			fyne.DoAndWait(tr.SelectAll)
+			fyne.DoAndWait(tr.Selection.SelectAll)
 			m.run("selecting text", *n, func(i int) {
 				tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: fyne.NewPos(float32(200+i%400), float32(40+i*7%600))}})
 			})
