@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -33,13 +34,14 @@ type composer struct {
 	frame         *widgets.Background
 	editNote      fyne.CanvasObject
 	box           fyne.CanvasObject
+	examples      widgets.Body // the content of an empty chat
 
 	edited protocol.MessageID // the message that the text replaces; empty for a new one
 	before draft              // what the field had before a message was edited
 }
 
 func newComposer(chat *current, r *requests, window fyne.CanvasObject) *composer {
-	c := &composer{chat: chat, requests: r, window: window, hint: newHint(), entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), files: newAttachments(chat)}
+	c := &composer{chat: chat, requests: r, window: window, hint: newHint(), entry: newEntry(), usage: newHoverText(style.ColorMuted, style.SizeSmall), files: newAttachments(chat), examples: widgets.NewBody()}
 	c.files.onResize, c.files.onRemove = func() { c.onResize() }, c.focus
 	c.entry.SetPlaceHolder("Message Fairlead…")
 	c.entry.completion = c.newCompletion()
@@ -114,16 +116,24 @@ func (c *composer) addPaths(paths []string) {
 // focus focuses the text field in a window that was drawn already.
 func (c *composer) focus() { widgets.FocusIn(c.window, c.entry) }
 
-// newEmpty shows the suggestions of an empty chat; each one sends a real request.
-func (c *composer) newEmpty() fyne.CanvasObject {
-	chip := func(text, icon string) fyne.CanvasObject {
-		return widgets.NewChip(text, icon, func() {
-			c.entry.remember(text)
-			c.requests.send(text, nil, c.chat.machine)
-		})
+// showExamples shows what can be asked in an empty chat; a click on an example sends it.
+func (c *composer) showExamples() {
+	s := c.chat.state
+	list := examplesFor(s.Nodes, c.chat.currentMachine())
+	text := introduction(s)
+	drawn := c.examples.Draw(fmt.Sprint(text, list), func() fyne.CanvasObject {
+		chips := make([]fyne.CanvasObject, len(list))
+		for i, e := range list {
+			chips[i] = widgets.NewChip(e.label, e.icon, func() {
+				c.entry.remember(e.request)
+				c.requests.send(e.request, nil, c.chat.machine)
+			})
+		}
+		return widgets.NewEmptyState("", "What would you like to do?", text, chips...)
+	})
+	if drawn {
+		c.onResize()
 	}
-	return widgets.NewEmptyState("", "What would you like to do?", "Ask in plain words. Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself. Drop files here to attach them.",
-		chip("run ls -la", "terminal"), chip("list the Go files", "list"), chip("read README.md", "file"), chip("what can you do", "question"))
 }
 
 type entryLayout struct{ entry *entry }
@@ -187,6 +197,9 @@ func (c *composer) update() {
 		}
 	}
 	c.entry.setHistory(sent)
+	if len(s.Messages) == 0 {
+		c.showExamples()
+	}
 }
 
 func (c *composer) machineMenu() []*fyne.MenuItem {

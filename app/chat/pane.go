@@ -42,7 +42,7 @@ func New(ctx context.Context, e host.Env, menu func() []*fyne.MenuItem, d *Draft
 	p.requests = &requests{chat: p.chat, drafts: d, onSend: func() {}}
 	p.composer = newComposer(p.chat, p.requests, p)
 	p.requests.composer = p.composer
-	p.view = conversation.New(ctx, e, p.composer.newEmpty(), p.requests)
+	p.view = conversation.New(ctx, e, p.composer.examples.Box, p.requests)
 	p.chat.view = p.view
 	p.header = newHeader(p.chat, p)
 

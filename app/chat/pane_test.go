@@ -10,36 +10,9 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/conversation"
-	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
-
-func TestChipsOfAnEmptyChatDoRealWork(t *testing.T) {
-	d := newDesk(t, 860, 600)
-	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
-	var chips []*widgets.Clickable
-	var visit func(o fyne.CanvasObject)
-	visit = func(o fyne.CanvasObject) {
-		if p, ok := o.(*widgets.Clickable); ok {
-			chips = append(chips, p)
-		}
-		if c, ok := o.(*fyne.Container); ok {
-			for _, o := range c.Objects {
-				visit(o)
-			}
-		}
-	}
-	visit(d.view.Content)
-	for _, c := range chips {
-		test.Tap(c)
-	}
-	d.assert(t, `send "run ls -la" 0 @`, `send "list the Go files" 0 @`, `send "read README.md" 0 @`, `send "what can you do" 0 @`)
-	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "x")}})
-	if chips[0].Visible() && d.view.Content.Objects[1].Visible() {
-		t.Error("the chips stayed")
-	}
-}
 
 func TestProblemsOfferWhatHelps(t *testing.T) {
 	d := newDesk(t, 860, 700)

@@ -2,8 +2,11 @@ package chat
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"fairlead/app/conversation"
+	"fairlead/app/feed"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -57,4 +60,16 @@ func usageText(s protocol.SessionEntry) string {
 		}
 	}
 	return strings.Join(parts, " · ")
+}
+
+// introduction is the text of an empty chat: how to ask the model or the operator.
+func introduction(s conversation.State) string {
+	if !slices.ContainsFunc(s.Nodes, func(n protocol.NodeInfo) bool { return n.Online }) {
+		return "No machine is connected, so the agent cannot run commands or open files. Add a machine, or start Fairlead on it."
+	}
+	ask := "Ask in plain words."
+	if s.Model.Provider == feed.Operator {
+		ask = "The built-in operator carries out simple requests like these; “what can you do” lists them all. Connect a model in Settings to ask anything."
+	}
+	return ask + " Nothing is changed until you have seen and allowed it. Start with ! to run a command yourself. Drop files here to attach them."
 }
