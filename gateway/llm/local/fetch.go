@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/llm/detect"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
@@ -67,7 +68,7 @@ func (b *body) Close() error {
 func (m *Models) pullOllama(ctx context.Context, p *pull, e entry) error {
 	_, address, _ := m.o.Settings.Provider(Ollama)
 	if address == "" {
-		address = ollamaAddress
+		address = "http://" + detect.Addresses()[0] // of OLLAMA_HOST, or the usual one
 	}
 	ask, err := json.Marshal(map[string]any{"model": e.Ollama, "stream": true})
 	if err != nil {

@@ -27,8 +27,6 @@ const (
 	studio   = "lmstudio"
 )
 
-const ollamaAddress = "http://127.0.0.1:11434"
-
 // Settings are the person's settings.
 type Settings interface {
 	// Provider returns the key, the address and the API of a provider; "" for a missing one.

@@ -330,3 +330,14 @@ func TestCatalogueIsComplete(t *testing.T) {
 		seen[e.ID] = true
 	}
 }
+
+func TestOllamaOfTheEnvironmentDownloads(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, `{"status":"success"}`) }))
+	defer s.Close()
+	t.Setenv("OLLAMA_HOST", s.Listener.Addr().String())
+	m, _ := start(t, &settings{}, t.TempDir())
+	if err := m.Pull(Ollama, "small"); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, m, protocol.PullDone)
+}
