@@ -159,12 +159,6 @@ func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	}
 }
 
-func same(a, b any) bool {
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	return string(x) == string(y)
-}
-
 func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())

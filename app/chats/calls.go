@@ -2,10 +2,9 @@ package chats
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
-
-	"encoding/base64"
 
 	"fairlead/app/feed"
 	"fairlead/gateway/protocol"

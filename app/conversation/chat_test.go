@@ -154,6 +154,7 @@ func TestMessagesOfSchedulesAreNotThePersons(t *testing.T) {
 		t.Errorf("the row is %+v", d)
 	}
 }
+
 func TestOwnCommandHasACardOfItsOwn(t *testing.T) {
 	zero := 0
 	s := State{Messages: []protocol.Message{

@@ -3,7 +3,6 @@ package feed
 import (
 	"maps"
 	"slices"
-
 	"strings"
 
 	"fairlead/app/lists"

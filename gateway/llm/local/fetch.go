@@ -38,8 +38,8 @@ type body struct {
 }
 
 // open sends a request. The caller closes the answer.
-func (m *Models) open(ctx context.Context, req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (m *Models) open(req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
 	resp, err := m.http.Do(req.WithContext(ctx))
 	if err != nil {
 		cancel(nil)
@@ -52,7 +52,7 @@ func (m *Models) open(ctx context.Context, req *http.Request) (*http.Response, e
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.timer.Reset(stallLimit)
-	if err != nil && err != io.EOF && context.Cause(b.ctx) != nil {
+	if err != nil && !errors.Is(err, io.EOF) && context.Cause(b.ctx) != nil {
 		err = context.Cause(b.ctx)
 	}
 	return n, err
@@ -74,12 +74,12 @@ func (m *Models) pullOllama(ctx context.Context, p *pull, e entry) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequest(http.MethodPost, strings.TrimSuffix(address, "/")+"/api/pull", bytes.NewReader(ask))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(address, "/")+"/api/pull", bytes.NewReader(ask))
 	if err != nil {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := m.open(ctx, req)
+	resp, err := m.open(req)
 	if err != nil {
 		return fmt.Errorf("%w. Is Ollama running?", err)
 	}
@@ -167,14 +167,14 @@ func (m *Models) pullFile(ctx context.Context, p *pull, e entry) error {
 // fetch appends what is missing to a file, and to its checksum.
 func (m *Models) fetch(ctx context.Context, p *pull, e entry, f *os.File, sum hash.Hash, have int64) error {
 	_, _, mirror := m.o.Settings.LocalModels()
-	req, err := http.NewRequest(http.MethodGet, strings.TrimSuffix(mirror, "/")+"/"+e.Repository+"/resolve/main/"+e.File, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(mirror, "/")+"/"+e.Repository+"/resolve/main/"+e.File, nil)
 	if err != nil {
 		return fmt.Errorf("the mirror's address: %w", err)
 	}
 	if have > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", have))
 	}
-	resp, err := m.open(ctx, req)
+	resp, err := m.open(req)
 	if err != nil {
 		return err
 	}

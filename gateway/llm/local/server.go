@@ -62,7 +62,7 @@ func (m *Models) failed(model string, err error) {
 		m.setServer(server{})
 		return
 	}
-	slog.Warn("llama-server ended", "model", model, "err", err)
+	slog.Warn("The model server llama-server ended", "model", model, "err", err)
 	m.setServer(server{state: protocol.LocalServer{Model: model, State: protocol.ServerFailed, Error: err.Error()}})
 }
 
