@@ -130,7 +130,7 @@ func runGUI(f flags, b *backend, i *instance.Instance) error {
 		removeWindows(a)
 		return err
 	}
-	u.save()
+	u.saveDrafts()
 	return nil
 }
 

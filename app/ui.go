@@ -151,20 +151,24 @@ func (u *ui) quit() {
 	native.Quit(u.app)
 }
 
+// save stores drafts, and sizes and places of windows.
 func (u *ui) save() {
+	u.saveDrafts()
+	if place, exists := native.PlaceOf(u.main.conversation.window); exists && u.main.visible {
+		u.backend.prefs.update(func(r *preferences) { r.Place = place })
+	}
+}
+
+// saveDrafts stores drafts and the sizes of windows. It also works after the toolkit's loop has ended,
+// when the windows must not be asked for anything else: a signal ends it without [ui.quit].
+func (u *ui) saveDrafts() {
 	u.main.conversation.page.SaveDraft()
 	for _, c := range u.chats.windows {
 		c.page.SaveDraft()
 		c.saveSize()
 	}
 	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {
-		place, exists := native.PlaceOf(u.main.conversation.window)
-		u.backend.prefs.update(func(r *preferences) {
-			r.Width, r.Height = size.Width, size.Height
-			if exists {
-				r.Place = place
-			}
-		})
+		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height = size.Width, size.Height })
 	}
 }
 

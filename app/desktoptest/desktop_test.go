@@ -57,6 +57,22 @@ func binary(t *testing.T) string {
 	return path
 }
 
+// ends waits until the program ends, and fails if that is an error.
+func (p *program) ends() {
+	p.t.Helper()
+	ended := make(chan error, 1)
+	go func() { ended <- p.cmd.Wait() }()
+	select {
+	case err := <-ended:
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			p.t.Errorf("the program ended with %v, want no error", err)
+		}
+	case <-time.After(patience):
+		p.t.Fatal("the program does not end")
+	}
+}
+
 func (p *program) launch() {
 	p.t.Helper()
 	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", p.addr)
@@ -337,17 +353,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	began := time.Now()
 	d.activate(left)
 	d.keys("ctrl+q")
-	ended := make(chan error, 1)
-	go func() { ended <- p.cmd.Wait() }()
-	select {
-	case err := <-ended:
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			t.Errorf("the program ended with %v", err)
-		}
-	case <-time.After(patience):
-		t.Fatal("the program does not end")
-	}
+	p.ends()
 	t.Logf("quit in %s", time.Since(began).Round(10*time.Millisecond))
 
 	// The next start restores everything.
@@ -358,6 +364,12 @@ func TestAPersonsFirstHour(t *testing.T) {
 	})
 	d.waitText(mainWindow, "paper model has finished")
 	d.shot("next-start")
+
+	// A signal, such as of the end of the session, ends everything in order, too.
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.ends()
 }
 
 func setConfig(c *client.Client, path string, value any) error {
