@@ -33,7 +33,7 @@ func run(t *testing.T, body func(t *testing.T, m *Model, g *feedtest.Gateway)) {
 		g.Snapshot = protocol.FeedSnapshot{
 			Sessions: []protocol.SessionEntry{{SessionKey: "a", Title: "Move the machine to the attic", LastActiveAt: 2}, {SessionKey: "b", Title: "Taxes", LastActiveAt: 1}},
 			Nodes: []protocol.NodeInfo{
-				{ID: "laptop", Name: "Laptop", Local: true, Online: true}, {ID: "tower", Name: "Tower", Online: true}, {ID: "nas", Name: "Cellar"},
+				{ID: "laptop", Name: "Laptop", Local: true, Online: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}}, {ID: "tower", Name: "Tower", Online: true}, {ID: "nas", Name: "Cellar"},
 			},
 		}
 		feedtest.On(g, protocol.ConfigSchema, func(protocol.Empty) (protocol.ConfigSchemaResult, error) {
@@ -120,8 +120,9 @@ func TestPathFindsFilesOfThisComputer(t *testing.T) {
 		if err != nil || list[0].Target != (host.File{Machine: "laptop", Path: "/home/ann/Documents/"}) || list[1].Target != (host.File{Machine: "laptop", Path: "/home/ann/door.txt"}) {
 			t.Errorf("got %+v, %v, want a folder and a file of the laptop", list, err)
 		}
-		if _, err := m.Files(t.Context(), "/none/x"); err == nil {
-			t.Error("got no error for a missing folder")
+		_, err = m.Files(t.Context(), "/none/x")
+		if got, want := m.noFolder(err), "This folder does not exist, or Fairlead may not read it. Files are shown from /home/ann and from folders that you allowed."; err == nil || got != want {
+			t.Errorf("a missing folder: got %q, %v, want %q", got, err, want)
 		}
 	})
 	for query, want := range map[string]bool{"~": true, "/etc": true, `C:\Users`: true, "c:/x": true, "a/b": false, "tower": false, "C:": false} {

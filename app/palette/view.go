@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -51,7 +50,7 @@ func Show(ctx context.Context, h host.Host, m *Model, c fyne.Canvas) *View {
 	v.note.Hide()
 	v.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
 		widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside,
-			widgets.Border(v.field, nil, nil, nil, container.NewStack(v.list, widgets.Inset(style.Inside, style.Inside, 0, style.Inside, widgets.Col(0, v.note))))))
+			widgets.Border(widgets.Inset(0, 0, style.Gap, 0, v.field), nil, nil, nil, container.NewStack(v.list, widgets.Inset(style.Inside, style.Inside, 0, style.Inside, widgets.Col(0, v.note))))))
 	v.Compose(v, container.New(place{}, v.box))
 	v.Resize(c.Size())
 	c.Overlays().Add(v)
@@ -89,7 +88,7 @@ func (v *View) find(query string) {
 			return
 		}
 		if err != nil {
-			v.show(nil, feed.Sentence(err))
+			v.show(nil, v.model.noFolder(err))
 			return
 		}
 		v.show(list, "No file or folder begins like this.")

@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"errors"
 	"strings"
 
 	"fairlead/app/feed"
@@ -13,6 +14,18 @@ const Placeholder = "Find chats, machines, files, settings and actions"
 
 // nothingFound says that no entry fits, and what a query can also be.
 const nothingFound = "Nothing found. A path such as ~/Documents shows files of this computer."
+
+// noFolder says why a folder has no files to show. What the machine says is for the agent.
+func (m *Model) noFolder(err error) string {
+	if errors.Is(err, protocol.ErrNotConnected) || errors.Is(err, protocol.ErrUnavailable) {
+		return feed.Sentence(err)
+	}
+	text := "This folder does not exist, or Fairlead may not read it."
+	if n, ok := m.feed.View().Machines.Local(); ok && n.Host != nil && n.Host.Workspace != "" {
+		text += " Files are shown from " + n.Host.Workspace + " and from folders that you allowed."
+	}
+	return text
+}
 
 func chatEntries(v feed.View) []Entry {
 	var list []Entry
