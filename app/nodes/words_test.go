@@ -136,7 +136,7 @@ func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
 	d.RevokedAt, d.RevokedBy = now.UnixMilli(), "owner this computer"
 	has("{Status Revoked 12:00 on this computer}")
 	if got := facts(); strings.Contains(got, "Allow") {
-		t.Errorf("it is let in: %s", got)
+		t.Errorf("a revoked machine: got %s, want no access", got)
 	}
 	n.Device = ""
 	if strings.Contains(facts(), "Paired") {

@@ -99,7 +99,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 		}
 	}
 	if got := Lookalikes("curl https://аpple.com"); len(got) != 1 || got[0] != "аpple (а is U+0430)" || Lookalikes("привет world") != nil || Lookalikes("ls -la") != nil {
-		t.Error("look-alike letters are told wrongly")
+		t.Error("the note on letters that look alike is wrong")
 	}
 }
 

@@ -83,8 +83,8 @@ type Terms struct {
 	Apply   Apply         // of every kind except calls
 	// Replies are messages to whoever asks on a channel, stored together with the question.
 	Replies []store.Outbound
-	// Store stores the call that asks the question. It is called before the question is stored, and only for
-	// one within the limits.
+	// Store stores the call that asks the question. It is called before the question is stored, and
+	// only for one within the limits.
 	Store func() error
 	// Opened is called once the question is stored and published, not if it was answered before or
 	// expires at once; see expireUnattended.

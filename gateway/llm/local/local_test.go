@@ -281,7 +281,7 @@ func TestOllamaDownloads(t *testing.T) {
 		"an unknown model": {200, `{"status":"pulling manifest"}
 {"error":"pull model manifest: file does not exist"}
 `, protocol.PullFailed, "file does not exist", 0, 0},
-		"a full disk":    {500, `{"error":"write /root/.ollama/x: no space left on device"}`, protocol.PullFailed, "no space left", 0, 0},
+		"a full disk":    {500, `{"error":"write blobs/sha256-6a: no space left on device"}`, protocol.PullFailed, "no space left", 0, 0},
 		"an early end":   {200, `{"status":"pulling manifest"}` + "\n", protocol.PullFailed, "ended the download early", 0, 0},
 		"another server": {404, `404 page not found`, protocol.PullFailed, "404", 0, 0},
 	} {

@@ -49,8 +49,8 @@ type Registry struct {
 // provider without an address in the settings; "" without one.
 type Own func(provider string) (key, baseURL string)
 
-// New returns a registry; own may be nil. In files, which need not exist, the person may correct the descriptions
-// of models; they have the format of models.json, and a later one takes precedence.
+// New returns a registry; own may be nil. In files, which need not exist, the person may correct the
+// descriptions of models; they have the format of models.json, and a later one takes precedence.
 func New(s Settings, own Own, files ...string) *Registry {
 	return &Registry{settings: s, own: own, user: userModels(files)}
 }
