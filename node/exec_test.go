@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/node/sandbox"
 )
@@ -150,10 +151,13 @@ func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
 	}
 	l.answer(req, protocol.Ack{OK: true})
 	waitForNoEnds(t, home)
+	out := g.node.out
+	polltest.Until(t, "no queue in memory", func() bool { // the results of the calls are confirmed, too
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		return len(out.queues) == 0
+	})
 	g.quit()
-	if n := len(g.node.out.queues); n > 0 {
-		t.Errorf("got %d queues in memory, want 0", n)
-	}
 }
 
 // tellVar names the home in which the test program is a node whose command ends; it reports nothing
