@@ -48,10 +48,10 @@ func TestARemoteServerIsSignedInToByItsButton(t *testing.T) {
 	}
 	p.until("the need to sign in", func() bool { return state().State == protocol.ServerSignIn })
 	p.openPage("Tools")
-	p.click(p.waitTextIn(mainWindow, "home", right))
+	p.click(p.waitTextIn(mainWindow, "home", settingsPage))
 	p.shot("sign-in")
-	above := p.waitTextIn(mainWindow, "come back here", right)
-	p.click(image.Pt(p.waitWindow(mainWindow).x+937, above.Y+29)) // Sign in…, a phrase that stands above, too
+	above := p.waitTextIn(mainWindow, "come back", settingsPage)
+	p.click(image.Pt(p.waitWindow(mainWindow).x+1041, above.Y+47)) // Sign in…, a phrase that stands above, too
 	var address string
 	p.until("the browser", func() bool {
 		raw, err := os.ReadFile(opened)
