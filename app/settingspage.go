@@ -55,7 +55,7 @@ func (s *settingsPage) showNews() {
 func (s *settingsPage) options(leave func()) settings.Options {
 	u := s.ui
 	o := settings.Options{
-		About: s.about, Pages: (fixedPages{u, u.nav}).settings(), TestNotification: u.notes.showTest, Shown: s.shown, Leave: leave,
+		About: s.about, Pages: (fixedPages{u, u.nav}).settings(), TestNotification: u.notes.showTest, Shown: s.followPage, Leave: leave,
 	}
 	if u.backend.flags.join == "" {
 		o.Local, o.Gateways = local{u.backend}.settings(), u.backend.remote
@@ -64,8 +64,9 @@ func (s *settingsPage) options(leave func()) settings.Options {
 	return o
 }
 
-// shown remembers the page, and shows the way back to the list where the page stands in its place.
-func (s *settingsPage) shown(title string, inPlaceOfList bool) {
+// followPage remembers the page, and shows the way back to the list where the page stands in its
+// place.
+func (s *settingsPage) followPage(title string, inPlaceOfList bool) {
 	s.ui.backend.prefs.update(func(r *preferences) { r.SettingsPage = title })
 	s.ui.nav.showWayBack(inPlaceOfList)
 }

@@ -144,7 +144,7 @@ func (g *Gateway) URL() string {
 	return "ws://" + g.listener.Addr().String() + "/ws"
 }
 
-// listenAddr returns the listener's address; nil if there is no listener.
+// listenAddr returns the listener's address; nil without a listener.
 func (g *Gateway) listenAddr() *net.TCPAddr {
 	if g.listener == nil {
 		return nil

@@ -41,7 +41,7 @@ func archives(n int) []protocol.ArchiveInfo {
 	return list
 }
 
-func said(n int) chats.Messages {
+func conversationOf(n int) chats.Messages {
 	v := chats.Messages{Key: "agent:main:2"}
 	for i := range n {
 		v.List = append(v.List, protocol.Message{
@@ -65,7 +65,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 		for _, width := range []float32{880, 520} {
 			p, w, _ := inPage(t, mode, width)
 			p.showReader(archives(1)[0], p.model.Open(p.key, "a0"))
-			p.show(said(3))
+			p.show(conversationOf(3))
 			pagetest.Shot(t, w, fmt.Sprint("archive-", name, width))
 			golden.Markup(t, fmt.Sprint(name, width), p.Box)
 		}
@@ -88,7 +88,7 @@ func TestArchiveIsReadAndNotWritten(t *testing.T) {
 	p, _, _ := inPage(t, style.Light, 880)
 	p.fill(archives(2), nil)
 	p.showReader(p.archives[1], p.model.Open(p.key, "a1"))
-	p.show(said(80))
+	p.show(conversationOf(80))
 	p.reader.View().Reveal("m10", "")
 	pagetest.Shows(t, p.Box, "Archived on", "25 messages", "message 10")
 	widgettest.Visit(p.Box, func(o fyne.CanvasObject) {

@@ -163,32 +163,9 @@ func (d *desk) assert(t *testing.T, want ...string) {
 	d.host.Did = nil
 }
 
-// button returns a visible button with a text, or one without a text by its icon.
+// button returns a visible button; see [pagetest.VisibleButton].
 func (d *desk) button(text string) *widgets.Button {
-	var found *widgets.Button
-	var visit func(o fyne.CanvasObject)
-	visit = func(o fyne.CanvasObject) {
-		if !o.Visible() {
-			return
-		}
-		switch o := o.(type) {
-		case *widgets.Button:
-			if o.Text == text || o.Text == "" && o.Icon == text {
-				found = o
-			}
-		case *fyne.Container:
-			for _, c := range o.Objects {
-				visit(c)
-			}
-		}
-		if w, ok := o.(fyne.Widget); ok {
-			for _, c := range test.WidgetRenderer(w).Objects() {
-				visit(c)
-			}
-		}
-	}
-	visit(d.win.Content())
-	return found
+	return pagetest.VisibleButton(d.win.Content(), text)
 }
 
 func key(e *entry, name fyne.KeyName) { e.TypedKey(&fyne.KeyEvent{Name: name}) }

@@ -16,7 +16,7 @@ type State struct {
 	Messages []protocol.Message
 	More     bool
 	Loading  bool
-	// Problem is why the conversation cannot be shown or changed; empty if there is no problem.
+	// Problem says why the conversation cannot be shown or changed; empty without one.
 	Problem string
 	// Runs are the unfinished runs, in order, and the last failed one until another starts.
 	Runs []protocol.RunInfo

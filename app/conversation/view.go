@@ -149,7 +149,7 @@ func (v *View) redraw() {
 	v.OnResize()
 }
 
-// State returns what is shown.
+// State returns the state that the view shows.
 func (v *View) State() State { return v.shown.state }
 
 // Now returns the time that is shown.

@@ -53,6 +53,35 @@ func Window(t testing.TB, content fyne.CanvasObject, width, height float32) fyne
 	return w
 }
 
+// VisibleButton returns a visible button with a text, or one without a text by its icon; nil
+// without one.
+func VisibleButton(o fyne.CanvasObject, text string) *widgets.Button {
+	var found *widgets.Button
+	var visit func(o fyne.CanvasObject)
+	visit = func(o fyne.CanvasObject) {
+		if !o.Visible() {
+			return
+		}
+		switch o := o.(type) {
+		case *widgets.Button:
+			if o.Text == text || o.Text == "" && o.Icon == text {
+				found = o
+			}
+		case *fyne.Container:
+			for _, c := range o.Objects {
+				visit(c)
+			}
+		}
+		if w, ok := o.(fyne.Widget); ok {
+			for _, c := range test.WidgetRenderer(w).Objects() {
+				visit(c)
+			}
+		}
+	}
+	visit(o)
+	return found
+}
+
 // Button finds the last visible button with that text, and fails the test without one.
 func Button(t *testing.T, o fyne.CanvasObject, text string) *widgets.Button {
 	t.Helper()

@@ -88,7 +88,8 @@ func guardSed(g *guards) {
 	}
 }
 
-// awkCode matches texts of awk that may run commands, load code or open a file that is no operand.
+// awkCode matches texts of awk that may run commands, load code, or open a file that is not an
+// operand.
 var awkCode = regexp.MustCompile("[@`]|system|getline|ARG|TAB")
 
 // isPlainAwk reports whether a program of awk opens no file and runs no command. Both need a print
