@@ -33,7 +33,7 @@ func (d *Dialog) allow(scope string) {
 	d.give(p)
 }
 
-// give sends an answer, also for included approvals. It ignores an allow that is not armed.
+// give sends an answer, also for included questions. It ignores an allow that is not armed.
 func (d *Dialog) give(p protocol.QuestionAnswerParams) {
 	if d.Current().ID == "" || p.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
 		return
@@ -56,7 +56,7 @@ func (d *Dialog) snooze() {
 	d.showNext()
 }
 
-// showNext shows the approval after one that was removed.
+// showNext shows the question after one that was removed.
 func (d *Dialog) showNext() {
 	d.arming.Hide()
 	if n := len(d.queue.list); n > 0 {
@@ -164,13 +164,13 @@ func (d *Dialog) startRule(scope string) {
 	r.updatePreview()
 }
 
-// queue is the list of pending approvals, of which one is shown.
+// queue is the list of pending questions, of which one is shown.
 type queue struct {
 	list  []protocol.Question
-	index int // of the shown approval
+	index int // of the shown question
 }
 
-// current returns the approval that is shown, or the zero value.
+// current returns the question that is shown, or the zero value.
 func (q *queue) current() protocol.Question {
 	if q.index < len(q.list) {
 		return q.list[q.index]
@@ -178,22 +178,22 @@ func (q *queue) current() protocol.Question {
 	return protocol.Question{}
 }
 
-// indexOf returns the index of an approval; -1 if it is not pending.
+// indexOf returns the index of a question; -1 if it is not pending.
 func (q *queue) indexOf(id protocol.QuestionID) int {
 	return slices.IndexFunc(q.list, func(a protocol.Question) bool { return a.ID == id })
 }
 
-// remove removes approvals that were answered or snoozed here.
+// remove removes questions that were answered or snoozed here.
 func (q *queue) remove(answered ...protocol.Question) {
 	q.list = slices.DeleteFunc(slices.Clone(q.list), func(a protocol.Question) bool {
 		return slices.ContainsFunc(answered, func(b protocol.Question) bool { return a.ID == b.ID })
 	})
 }
 
-// identical returns the approvals that ask exactly what the current one asks, including itself.
+// identical returns the questions that ask exactly what the current one asks, including itself.
 func (q *queue) identical() []protocol.Question { return question.Identical(q.list, q.current()) }
 
-// position formats the place of the current approval among several, such as "1 of 2".
+// position formats the place of the current question among several, such as "1 of 2".
 func (q *queue) position() string {
 	if len(q.list) < 2 {
 		return ""
@@ -201,7 +201,7 @@ func (q *queue) position() string {
 	return fmt.Sprintf("%d of %d", q.index+1, len(q.list))
 }
 
-// included returns the approvals that an answer applies to.
+// included returns the questions that an answer applies to.
 func (q *queue) included(withIdentical bool) []protocol.Question {
 	if withIdentical {
 		return q.identical()

@@ -1,9 +1,3 @@
-// Package approve is the approval dialog and the page of pending approvals. The dialog shows a tool
-// call, where it would run and why it needs an approval, and takes the person's answer.
-//
-// Deny has the focus, and Escape and closing the window deny. Allow is enabled only after the
-// person has seen the whole question ([question.Arming]), and the Enter key never allows. An approval
-// that was answered elsewhere shows that and closes.
 package inbox
 
 import (
@@ -96,13 +90,13 @@ func NewDialog(ctx context.Context, e host.Env, w fyne.Window) *Dialog {
 	return d
 }
 
-// Best returns the size that fits the current approval within limits; larger content scrolls.
+// Best returns the size that fits the current question within limits; larger content scrolls.
 func (d *Dialog) Best() fyne.Size {
 	d.frame.given = d.frame.best()
 	return d.frame.given
 }
 
-// Current returns the approval that is shown, or the zero value.
+// Current returns the question that is shown, or the zero value.
 func (d *Dialog) Current() protocol.Question { return d.queue.current() }
 
 // Update sets the questions to answer, of a view. The dialog keeps showing its current question while

@@ -149,7 +149,7 @@ func (e *textEntry) TypedRune(r rune) {
 	e.Entry.TypedRune(r)
 }
 
-// arming decides when Allow is enabled, and reports each approval once as shown.
+// arming decides when Allow is enabled, and reports each question once as shown.
 type arming struct {
 	question.Arming
 	now      func() time.Time
@@ -159,7 +159,7 @@ type arming struct {
 	onShown  func(protocol.QuestionID)
 }
 
-// begin starts the time during which an approval must be visible.
+// begin starts the time during which a question must be visible.
 func (a *arming) begin(q protocol.Question) {
 	if q.ID == "" || !a.onScreen {
 		return

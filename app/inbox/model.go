@@ -75,7 +75,7 @@ func (m Model) send(ctx context.Context, list []protocol.Question, p protocol.Qu
 		Questions: shown, Decision: p.Decision, Scope: p.Scope, Reason: p.Reason, Offers: p.Offers, Until: p.Until, Access: p.Access, Args: p.Args,
 	})
 	if err == nil && len(res.Outcomes) != len(list) {
-		err = fmt.Errorf("the gateway answered for %d of %d approvals", len(res.Outcomes), len(list))
+		err = fmt.Errorf("the gateway answered %d of %d questions", len(res.Outcomes), len(list))
 	}
 	return res.Outcomes, err
 }

@@ -16,7 +16,7 @@ import (
 	"fairlead/gateway/protocol/display"
 )
 
-// options are the person's choices about what Allow does for one approval.
+// options are the person's choices about what Allow does for one question.
 type options struct {
 	facts
 	approval   protocol.Question
@@ -26,9 +26,9 @@ type options struct {
 	network    *keyCheck
 	folders    map[int]*keyCheck // by the index of the folder that the call needs
 	placed     map[int]bool      // the folders that are shown
-	identical  *keyCheck         // include the identical approvals
+	identical  *keyCheck         // include the identical questions
 	isEdited   bool              // the call is edited: the answer is for this one only
-	others     int               // number of other identical approvals
+	others     int               // number of other identical questions
 	onKey      func(fyne.KeyName) bool
 	onChange   func()
 }
@@ -114,7 +114,7 @@ func (o *options) showIdentical() {
 	widgets.SetVisible(o.identical, o.others > 0)
 }
 
-// setOthers updates the number of other identical approvals while this one is shown. It reports
+// setOthers updates the number of other identical questions while this one is shown. It reports
 // whether the extent of an answer changed with it, or the offer appeared or disappeared.
 func (o *options) setOthers(n int) (changed bool) {
 	if o.identical == nil || n == o.others {

@@ -145,7 +145,7 @@ func (p *Page) Tick(now time.Time) {
 	}
 }
 
-// Focus focuses the first approval, from where the arrow keys move.
+// Focus focuses the first question, from where the arrow keys move.
 func (p *Page) Focus(c fyne.Canvas) {
 	p.canvas = c
 	p.focus(0)
@@ -159,7 +159,7 @@ func (p *Page) focus(i int) {
 	widgets.ScrollIntoView(p.rows[i].box)
 }
 
-// keepFocus focuses the last approval if the focused one is gone.
+// keepFocus focuses the last question if the focused one is gone.
 func (p *Page) keepFocus() {
 	if p.canvas == nil {
 		return
@@ -176,7 +176,7 @@ func (p *Page) keepFocus() {
 	}
 }
 
-// row is an approval, or several identical ones. Enter opens it, Delete denies, L snoozes.
+// row is a question, or several identical ones. Enter opens it, Delete denies, L snoozes.
 type row struct {
 	page        *Page
 	group       Group
@@ -184,7 +184,7 @@ type row struct {
 	title, text *widgets.Text
 	trail       *widgets.Text
 	press       *widgets.Clickable
-	all         *widgets.Button // replaces Review for identical approvals
+	all         *widgets.Button // replaces Review for identical questions
 	deny, later *widgets.Button
 	box         fyne.CanvasObject
 }
@@ -231,7 +231,7 @@ func newRow(p *Page, i int) *row {
 	return r
 }
 
-// review opens the approval; of several identical ones it opens one, with the offer to answer all.
+// review opens the question; of several identical ones it opens one, with the offer to answer all.
 func (r *row) review() {
 	if len(r.group.All) > 1 && r.group.Later == 0 {
 		r.page.env.Open(host.Identical(r.group.ID))

@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol/display"
 )
 
-// ruleStep creates a rule from an approval: it shows what the rule would allow.
+// ruleStep creates a rule from a question: it shows what the rule would allow.
 type ruleStep struct {
 	approval    protocol.Question
 	scope       string
