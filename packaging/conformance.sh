@@ -10,7 +10,8 @@
 # They use the built ./fairlead; the suite a gateway that has the suite's tools, too (packaging/conformance).
 #
 # The programs are installed into ${XDG_CACHE_HOME:-~/.cache}/fairlead the first time: 1.6 GB from npm, 40 MB from
-# PyPI. Where they cannot be had, the script says so and exits successfully. With them it takes about two minutes.
+# PyPI. Where they cannot be had, the script says so and exits successfully. With them it takes about two minutes on an
+# idle machine; the timeouts are for hanging programs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,7 +40,7 @@ if ! install "$cache/mcp-npm" "${npm[*]}" npm_install "${npm[@]}"; then
   exit 0
 fi
 bin=$cache/mcp-npm/node_modules/.bin
-node() { (cd "$cache/mcp-npm" && timeout 120 node_modules/node/bin/node "$@"); }
+node() { (cd "$cache/mcp-npm" && timeout 600 node_modules/node/bin/node "$@"); }
 field() { node -p 'JSON.parse(require("fs").readFileSync(0))'"$1"; } # of JSON on standard input
 has_python=yes
 install "$cache/mcp-python" "$python" sh -c "python3 -m venv . && bin/pip install --quiet $python" || {
@@ -76,7 +77,7 @@ check() {
 
 # address FILE PATTERN: waits for the first address that fits in a file.
 address() {
-  for _ in $(seq 300); do
+  for _ in $(seq 1800); do
     grep -om1 "$2" "$1" && return
     sleep 0.1
   done
@@ -96,7 +97,7 @@ at=$(address "$work/suite.log" 'http://[^ ]*/mcp')
 # Fairlead: a set that fails is run again. What fails three times in a row is a failure.
 suite() {
   for _ in 1 2 3; do
-    node "$bin/conformance" server --url "$at" --requirements "$1" --timeout 10000 && return
+    node "$bin/conformance" server --url "$at" --requirements "$1" --timeout 30000 && return
   done
   return 1
 }
@@ -106,7 +107,7 @@ done
 
 # The client with which the gateway uses MCP servers; the test binary of its package plays the suite's client.
 ${GO:-go} test -c -o "$work/client" ./gateway/servers
-client() { (cd "$cache/mcp-npm" && timeout 300 node_modules/node/bin/node "$bin/conformance" client --requirements "$1" --command "$work/client" -o "$work/client-$1"); }
+client() { (cd "$cache/mcp-npm" && timeout 1200 node_modules/node/bin/node "$bin/conformance" client --requirements "$1" --timeout 120000 --command "$work/client" -o "$work/client-$1"); }
 for version in 2025-11-25 2026-07-28; do
   check "client conformance, $version" client $version
 done
@@ -183,13 +184,13 @@ done
 agent() {
   for try in 1 2 3; do
     mkdir -p "$work/agents/$1-$try"
-    (cd "$cache/mcp-agents" && FAIRLEAD_TOKEN=$token timeout 120 "$cache/mcp-npm/node_modules/node/bin/node" "$tour_of_agents" "$1" "$work/agents/$1-$try" "$machine" "$program") && return
+    (cd "$cache/mcp-agents" && FAIRLEAD_TOKEN=$token timeout 600 "$cache/mcp-npm/node_modules/node/bin/node" "$tour_of_agents" "$1" "$work/agents/$1-$try" "$machine" "$program") && return
   done
   return 1
 }
 for name in claude codex gemini opencode; do
   [ -n "$has_agents" ] || continue
-  if ! (PATH=$cache/mcp-npm/node_modules/node/bin:$PATH timeout 60 "$cache/mcp-agents/node_modules/.bin/$name" --version >"$work/log" 2>&1); then
+  if ! (PATH=$cache/mcp-npm/node_modules/node/bin:$PATH timeout 300 "$cache/mcp-agents/node_modules/.bin/$name" --version >"$work/log" 2>&1); then
     echo "NOTE: $name does not start here ($(tail -1 "$work/log")); its tour is left out"
     continue
   fi

@@ -57,8 +57,8 @@ APT::Architectures { "$arch"; };
 APT::Install-Recommends "false";
 APT::Sandbox::User "$(id -un)";
 Acquire::Languages "none";
-Acquire::Retries "1";
-Acquire::http::Timeout "15";
+Acquire::Retries "3";
+Acquire::http::Timeout "60";
 CONF
 
 log=$work/log

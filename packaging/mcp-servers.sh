@@ -5,7 +5,7 @@
 #
 # The servers are installed into ${XDG_CACHE_HOME:-~/.cache}/fairlead/mcp-servers the first time: 50 MB from npm,
 # 130 MB from PyPI. Where they cannot be had, the script says so and exits successfully. With them it takes about a
-# minute; one of them is downloaded each time, by npx.
+# minute; one of them is downloaded each time, by npx. The timeout is for hanging tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,7 +41,7 @@ fi
 
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
-FAIRLEAD_REAL_SERVERS="$dir" ${GO:-go} test ./gateway/servers -run TestRealServers -count=1 -v >"$out" 2>&1 || {
+FAIRLEAD_REAL_SERVERS="$dir" ${GO:-go} test ./gateway/servers -run TestRealServers -count=1 -timeout 30m -v >"$out" 2>&1 || {
   cat "$out"
   exit 1
 }

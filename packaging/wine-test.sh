@@ -57,19 +57,19 @@ done
 for name in fs netinfo; do
   GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/$name.exe" "./node/$name"
   cd "node/$name"
-  run 300 wine "$work/$name.exe" -test.timeout 250s \
+  run 900 wine "$work/$name.exe" -test.timeout 850s \
     -test.skip 'Link|Trash|Outside|LeavesTheOldFile|LeaveTheOldFile|OpenFiles|DefaultLimit|OnlyTheShownContent|CollectedInTheWorkspace|CollectedBytes' "$@"
   cd ../..
 done
 for name in workspace workspace/watch; do
   GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/test.exe" "./node/$name"
   cd "node/$name"
-  run 600 wine "$work/test.exe" -test.timeout 550s -test.run 'Windows|AClosedWatcher' "$@"
+  run 900 wine "$work/test.exe" -test.timeout 850s -test.run 'Windows|AClosedWatcher' "$@"
   cd - >/dev/null
 done
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/secret.exe" ./gateway/peer/keychain
-run 300 wine "$work/secret.exe" -test.timeout 250s -test.run 'Protected' "$@"
+run 900 wine "$work/secret.exe" -test.timeout 850s -test.run 'Protected' "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/notify.exe" ./app/notify
-run 300 wine "$work/notify.exe" -test.timeout 250s "$@"
+run 900 wine "$work/notify.exe" -test.timeout 850s "$@"
 GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} test -c -trimpath -o "$work/launch.exe" ./app/launch
-run 300 wine "$work/launch.exe" -test.timeout 250s "$@"
+run 900 wine "$work/launch.exe" -test.timeout 850s "$@"

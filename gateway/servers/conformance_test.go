@@ -31,10 +31,14 @@ import (
 //	conformance client --requirements 2026-07-28 --command "servers.test"
 const scenario = "MCP_CONFORMANCE_SCENARIO"
 
+// suiteLimit ends before the suite's own limit (packaging/conformance.sh), so that the client can say
+// what it waits for.
+const suiteLimit = 110 * time.Second
+
 // beClient connects to a server as the gateway does, and uses all that it offers. The person is a
 // program that allows every sign-in and answers every question with what the form suggests.
 func beClient(url string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), suiteLimit)
 	defer cancel()
 	home, err := os.MkdirTemp("", "client-")
 	if err != nil {

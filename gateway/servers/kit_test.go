@@ -138,8 +138,9 @@ func (h *testGateway) accept(name protocol.ServerName, tools ...string) {
 	}
 }
 
-// patience is how long a test waits for something that happens soon.
-const patience = time.Minute
+// patience is the timeout of a wait. Most take milliseconds; a server that npx downloads takes minutes
+// where the machine and the network are busy.
+const patience = 5 * time.Minute
 
 func (h *testGateway) until(what string, ok func() bool) {
 	h.t.Helper()

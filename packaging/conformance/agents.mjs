@@ -169,7 +169,7 @@ const signal = (name) => {
     process.kill(-child.pid, name);
   } catch {} // it has ended
 };
-const limit = setTimeout(() => signal("SIGKILL"), 90_000);
+const limit = setTimeout(() => signal("SIGKILL"), 300_000);
 
 try {
   await Promise.race([begunLast, over]);
