@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"fairlead/app/feed"
-	"fairlead/app/question"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -51,7 +51,7 @@ func examplesOf(n protocol.NodeInfo, other bool) []example {
 			return
 		}
 		if other {
-			label += " on " + question.ShortenMiddle(feed.NameOf(n), 16)
+			label += " on " + wording.ShortenMiddle(feed.NameOf(n), 16)
 			request += " on " + string(n.ID.ToolPrefix())
 		}
 		*list = append(*list, example{icon, label, request})
@@ -95,5 +95,5 @@ func workspaceOf(n protocol.NodeInfo) (label, quoted string) {
 	if strings.ContainsFunc(path, func(r rune) bool { return !isPlain(r) && !strings.ContainsRune("._-:", r) }) || strings.TrimRightFunc(path, isPlain) == path {
 		quoted = `"` + path + `"` // a space, or punctuation at the end, would not belong to the path
 	}
-	return question.ShortenMiddle(question.VisibleName(label), 24), quoted
+	return wording.ShortenMiddle(wording.VisibleName(label), 24), quoted
 }

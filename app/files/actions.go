@@ -14,8 +14,8 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/lists"
-	"fairlead/app/question"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 type actions struct{ page *Page }
@@ -70,7 +70,7 @@ func (a actions) rename(file, name string) {
 		return err
 	}, func() {
 		if undo != nil {
-			a.offerUndo(fmt.Sprintf("Renamed “%s” to “%s”.", question.VisibleName(path.Base(file)), question.VisibleName(path.Base(to))), undo)
+			a.offerUndo(fmt.Sprintf("Renamed “%s” to “%s”.", wording.VisibleName(path.Base(file)), wording.VisibleName(path.Base(to))), undo)
 		}
 		p.selectLater(to, "")
 	})

@@ -12,7 +12,6 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/diff"
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -69,7 +68,7 @@ func (l changes) list(chat protocol.SessionKey) {
 		if chat != "" && c.SessionKey != chat {
 			continue
 		}
-		item := widgets.ListItem{Icon: "edit", Title: question.VisibleName(l.relativePath(c.Path)), Text: chatName(c.SessionKey), Detail: wording.When(c.At, p.list.now())}
+		item := widgets.ListItem{Icon: "edit", Title: wording.VisibleName(l.relativePath(c.Path)), Text: chatName(c.SessionKey), Detail: wording.When(c.At, p.list.now())}
 		item.Full = wording.FullTime(c.At, p.list.now())
 		if c.New {
 			item.Icon = "plus"

@@ -10,10 +10,10 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 )
 
@@ -151,7 +151,7 @@ func (c *Chooser) showPlaces(list []Crumb) {
 		rows = append(rows, widgets.NewSection("RECENT"))
 	}
 	for _, dir := range c.h.Recent {
-		name := question.VisibleName(path.Base(filepath.ToSlash(dir)))
+		name := wording.VisibleName(path.Base(filepath.ToSlash(dir)))
 		rows = append(rows, widgets.NewSidebarRow(widgets.SidebarItem{Icon: "clock", Title: name}, func() { c.Enter(filepath.ToSlash(dir)) }))
 	}
 	widgets.SetContent(c.places, rows...)

@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/bind"
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 // ToggleHidden shows hidden files or leaves them out (Ctrl+H).
@@ -90,7 +90,7 @@ func (c *Chooser) save(to string) {
 			c.Enter(to)
 		case info != nil && c.replace != to:
 			c.replace = to
-			c.note.Set(fmt.Sprintf("Replace the existing file “%s”?", question.VisibleName(path.Base(to))), style.ColorNeedsYou)
+			c.note.Set(fmt.Sprintf("Replace the existing file “%s”?", wording.VisibleName(path.Base(to))), style.ColorNeedsYou)
 			c.confirm.SetText("Replace")
 		default:
 			c.h.Done([]string{filepath.FromSlash(to)})

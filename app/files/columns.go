@@ -9,10 +9,10 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
 
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 // Widths of the columns at the right, and the minimum list widths that show them.
@@ -79,8 +79,8 @@ func shortenMiddle(name string, width float32) string {
 	if !wide(name) {
 		return name
 	}
-	fits := sort.Search(utf8.RuneCountInString(name), func(n int) bool { return wide(question.ShortenMiddle(name, n+1)) })
-	return question.ShortenMiddle(name, max(fits, 1))
+	fits := sort.Search(utf8.RuneCountInString(name), func(n int) bool { return wide(wording.ShortenMiddle(name, n+1)) })
+	return wording.ShortenMiddle(name, max(fits, 1))
 }
 
 type columnHeads struct {

@@ -6,7 +6,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -14,7 +13,7 @@ import (
 // TopName returns the name of the place's top folder: that of a machine's workspace.
 func (v View) TopName(machines feed.MachineList) string {
 	if n, ok := machines.Find(v.Place); ok && n.Host != nil && n.Host.Workspace != "" {
-		return question.VisibleName(path.Base(wording.Slashes(n.Host.Workspace)))
+		return wording.VisibleName(path.Base(wording.Slashes(n.Host.Workspace)))
 	}
 	return "Top folder"
 }

@@ -9,7 +9,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -25,8 +24,8 @@ type Entry struct {
 // Name returns the last element of the path.
 func (e Entry) Name() string { return path.Base(e.Path) }
 
-// Title returns the name in the form of [VisibleName].
-func (e Entry) Title() string { return question.VisibleName(e.Name()) }
+// Title returns the name in the form of [wording.VisibleName].
+func (e Entry) Title() string { return wording.VisibleName(e.Name()) }
 
 // Stem returns the part of the name that a person changes when renaming: without the extension.
 func (e Entry) Stem() string {

@@ -7,8 +7,8 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
-	"fairlead/app/question"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 )
 
 // pathBar is the path of the folder, with a button for each element; Ctrl+L turns it into a field.
@@ -44,7 +44,7 @@ func (w *pathBar) draw() {
 	}
 	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
 	for _, c := range w.crumbs {
-		list = append(list, widgets.NewQuietButton(question.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
+		list = append(list, widgets.NewQuietButton(wording.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
 	}
 	widgets.SetContent(w.box, list...)
 }

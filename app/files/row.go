@@ -11,7 +11,6 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -86,7 +85,7 @@ func (r *row) show(i int) {
 	r.title.Set(e.Title(), title)
 	mark := t.marks[e.Path]
 	if dir := path.Dir(e.Path); t.nested && dir != "." {
-		mark = question.VisibleName(dir)
+		mark = wording.VisibleName(dir)
 	}
 	r.mark.Set(mark, markColor(e, mark))
 	size, when := "", ""

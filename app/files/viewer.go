@@ -16,9 +16,9 @@ import (
 	"fairlead/app/code"
 	"fairlead/app/host"
 	"fairlead/app/markdown"
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -91,7 +91,7 @@ func newViewer(p *Page, f File) *viewer {
 	if words, icon, open := p.openOutside(f.Path); open != nil {
 		actions = append(actions, widgets.NewButton(words, icon, open))
 	}
-	v.box = widgets.NewPage(question.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
+	v.box = widgets.NewPage(wording.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
 	return v
 }
 

@@ -101,21 +101,3 @@ func Lookalikes(s string) []string {
 	}
 	return out
 }
-
-// VisibleName writes control characters, line breaks and direction marks of a file's name or path
-// as ⟨U+202E⟩. Joiners that emoji and scripts need are retained.
-func VisibleName(name string) string {
-	return wording.RevealIf(name, func(r rune) bool {
-		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
-	})
-}
-
-// ShortenMiddle shortens a name to n characters, in its middle because of the extension.
-func ShortenMiddle(name string, n int) string {
-	r := []rune(name)
-	if len(r) <= n {
-		return name
-	}
-	tail := n / 3
-	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
-}

@@ -8,7 +8,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
-	"fairlead/app/question"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -65,7 +64,7 @@ func Title(v feed.View, t protocol.Transfer) string {
 func contents(t protocol.Transfer) string {
 	what := ""
 	if len(t.Sources) > 0 {
-		what = question.ShortenMiddle(question.VisibleName(path.Base(strings.TrimRight(wording.Slashes(PathOf(t.Sources[0])), "/"))), 40)
+		what = wording.ShortenMiddle(wording.VisibleName(path.Base(strings.TrimRight(wording.Slashes(PathOf(t.Sources[0])), "/"))), 40)
 	}
 	if what == "" || what == "." || what == "/" {
 		what = "everything"

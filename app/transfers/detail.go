@@ -10,7 +10,6 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
-	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/transfer"
 	"fairlead/app/widgets"
@@ -44,7 +43,7 @@ func (p *Page) open(t protocol.Transfer) {
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject
 		for _, f := range t.Problems {
-			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), widgets.NewSelectableText(question.VisibleName(f.Path)+": "+f.Text)))
+			problems = append(problems, widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn("warning", style.ColorNeedsYou)), widgets.NewSelectableText(wording.VisibleName(f.Path)+": "+f.Text)))
 		}
 		if more := t.Failed - len(t.Problems); more > 0 {
 			problems = append(problems, moreText(more))
@@ -61,7 +60,7 @@ func files(t protocol.Transfer) (rows []fyne.CanvasObject) {
 		if i == maxFiles {
 			return append(rows, moreText(len(t.Sources)-i))
 		}
-		rows = append(rows, widgets.NewSelectableText(question.VisibleName(transfer.PathOf(s))))
+		rows = append(rows, widgets.NewSelectableText(wording.VisibleName(transfer.PathOf(s))))
 	}
 	return rows
 }
@@ -115,7 +114,7 @@ func (c *card) show(v feed.View, t protocol.Transfer, now time.Time) {
 	c.title.SetText(transfer.Title(v, t))
 	line := transfer.Line(v, t, now)
 	if t.Current != "" && t.Files > 1 {
-		line += " · " + question.VisibleName(t.Current)
+		line += " · " + wording.VisibleName(t.Current)
 	}
 	c.line.SetText(line)
 	c.progress.fraction = transfer.Progress(t)

@@ -9,10 +9,11 @@ import (
 // Reveal makes deceptive characters visible: control, bidirectional, zero-width and combining ones,
 // and unusual blanks, but not line breaks and tabs. changed reports whether there were any.
 func Reveal(s string) (text string, changed bool) {
-	return RevealIf(s, isInvisible), strings.ContainsFunc(s, isInvisible)
+	return revealIf(s, isInvisible), strings.ContainsFunc(s, isInvisible)
 }
 
-func RevealIf(s string, hidden func(rune) bool) string {
+// revealIf writes the characters that are hidden as ⟨U+202E⟩.
+func revealIf(s string, hidden func(rune) bool) string {
 	var b strings.Builder
 	for _, r := range s {
 		if hidden(r) {
@@ -40,4 +41,22 @@ func isInvisible(r rune) bool {
 		return false
 	}
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Co, fillers)
+}
+
+// VisibleName writes control characters, line breaks and direction marks of a file's name or path
+// as ⟨U+202E⟩. Joiners that emoji and scripts need are retained.
+func VisibleName(name string) string {
+	return revealIf(name, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	})
+}
+
+// ShortenMiddle shortens a name to n characters, in its middle because of the extension.
+func ShortenMiddle(name string, n int) string {
+	r := []rune(name)
+	if len(r) <= n {
+		return name
+	}
+	tail := n / 3
+	return strings.TrimRight(string(r[:n-tail-1]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 }

@@ -1,0 +1,56 @@
+package wording
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestHiddenCharactersAreShown(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain äöü 漢字\n\tnext":  "plain äöü 漢字\n\tnext",
+		"rm\u202e txt":          "rm⟨U+202E⟩ txt",
+		"a\u200bb":              "a⟨U+200B⟩b",
+		"\x1b[2Kls":             "⟨U+001B⟩[2Kls",
+		"a\rb":                  "a⟨U+000D⟩b",
+		"tag\U000E0041":         "tag⟨U+E0041⟩",
+		"bad\xffbyte":           "bad\ufffdbyte",
+		"soft\u00adhyphen":      "soft⟨U+00AD⟩hyphen",
+		"line\u2028separator":   "line⟨U+2028⟩separator",
+		"variation\ufe0f":       "variation⟨U+FE0F⟩",
+		"wide\u3000space\u2009": "wide⟨U+3000⟩space⟨U+2009⟩",
+	} {
+		got, changed := Reveal(in)
+		if got != want || changed != (in != want && !strings.Contains(in, "\xff")) {
+			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
+		}
+	}
+}
+
+func FuzzReveal(f *testing.F) {
+	f.Add("rm -rf \u202e/ ; \x00\x1b[0m")
+	f.Fuzz(func(t *testing.T, s string) {
+		got, _ := Reveal(s)
+		if again, changed := Reveal(got); changed || again != got {
+			t.Errorf("something hidden is left in %q", got)
+		}
+	})
+}
+
+func TestNamesOfFilesHideNothingAndKeepTheirEmoji(t *testing.T) {
+	for name, want := range map[string]string{
+		"plain.txt": "plain.txt", "photo\u202egnp.exe": "photo⟨U+202E⟩gnp.exe", "a\nb\t\x1b[31m": "a⟨U+000A⟩b⟨U+0009⟩⟨U+001B⟩[31m",
+		"👨\u200d👩\u200d👧 ❤\ufe0f.png": "👨\u200d👩\u200d👧 ❤\ufe0f.png", "שלום.txt": "שלום.txt",
+	} {
+		if got := VisibleName(name); got != want {
+			t.Errorf("%q is shown as %q", name, got)
+		}
+	}
+}
+
+func TestLongNameKeepsItsExtension(t *testing.T) {
+	for name, want := range map[string]string{"short.pdf": "short.pdf", "A report about the whole year.pdf": "A report abou…ar.pdf"} {
+		if got := ShortenMiddle(name, 20); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
