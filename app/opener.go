@@ -77,7 +77,7 @@ func (o *opener) openImage(r fyne.Resource) {
 	w := native.NewWindow(o.ui.app, "Picture – Fairlead", nil)
 	w.SetPadded(false)
 	z := widgets.NewZoom(r)
-	w.SetContent(z.Scroller)
+	w.SetContent(belowBar(o.ui.newBar(), z.Scroller))
 	w.Resize(fyne.NewSize(800, 600))
 	w.CenterOnScreen()
 	w.Canvas().SetOnTypedRune(func(r rune) {

@@ -95,7 +95,7 @@ func (h pageHost) openFile(to host.Target) {
 	case host.Picture:
 		h.ui.opener.openImage(to.Resource)
 	case host.Output:
-		openOutput(h.ui.app, to.Title, to.Text, to.Search)
+		h.ui.openOutput(to.Title, to.Text, to.Search)
 	case host.PickFiles:
 		h.ui.picker.OpenFiles(h.at(), to.Title, to.Button, to.Done)
 	case host.Folder:

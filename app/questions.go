@@ -53,6 +53,9 @@ func (w *questions) update(v feed.View) {
 func (w *questions) openDialog(open []protocol.Question, v feed.View) {
 	w.window = native.NewWindow(w.ui.app, "Fairlead needs you", nil)
 	w.dialog = inbox.NewDialog(w.ui.ctx, w.ui.env(), w.window)
+	if bar := w.ui.newBar(); bar != nil {
+		w.dialog.ShowAbove(bar)
+	}
 	w.window.SetPadded(false)
 	w.window.SetContent(w.dialog)
 	w.dialog.Update(open, v)

@@ -4,8 +4,12 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
 
+	"fairlead/app/host"
 	"fairlead/app/style"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -48,4 +52,31 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	} else if got := u.chats.windows["alone"].bar; got == nil || got.Fill != want {
 		t.Errorf("the window of a chat: got the bar %v, want the colour %s", got, want)
 	}
+	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
+	u.update(v)
+	pageHost{u, nil}.Open(host.Output{Title: "make", Text: "done"})
+	pageHost{u, nil}.Open(host.Picture{Resource: theme.ErrorIcon()})
+	others := 0
+	for _, w := range u.app.Driver().AllWindows() {
+		if w == u.main.conversation.window || u.chats.at(w) != nil || w.Title() == "" { // the test app's own
+			continue
+		}
+		others++
+		if !hasBar(w, style.ChoiceColor(style.Choices[3])) {
+			t.Errorf("the window %q has no bar in the colour of the computer", w.Title())
+		}
+	}
+	if others != 3 {
+		t.Errorf("windows of a question, an output and a picture: got %d, want 3", others)
+	}
+}
+
+// hasBar reports whether a bar of a colour is at the top of a window.
+func hasBar(w fyne.Window, color fyne.ThemeColorName) bool {
+	for _, o := range test.LaidOutObjects(w.Content()) {
+		if r, ok := o.(*widgets.Rect); ok && r.Fill == color && r.Size() == fyne.NewSize(w.Canvas().Size().Width, barHeight) {
+			return true
+		}
+	}
+	return false
 }

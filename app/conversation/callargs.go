@@ -91,7 +91,7 @@ func (s sighting) allows(q protocol.Question, now time.Time) bool {
 
 // allowHint says why Allow waits on the card of a question, as in the dialog.
 func allowHint(c transcript.Call) string {
-	return widgets.Choose(c.AllowEnabled, "", question.WhyAllowWaits)
+	return widgets.Choose(c.AllowEnabled, "", question.WhyWaits("Allow"))
 }
 
 // recordSighting records whether a card shows the whole approval; a changed one must be seen again.

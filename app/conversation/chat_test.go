@@ -85,7 +85,7 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 		t.Error("Allow is ready although nobody has seen the question")
 	}
 	b.recordSighting("q", "", true, noon)
-	if got, want := d.card.AllowHint, question.WhyAllowWaits; got != want {
+	if got, want := d.card.AllowHint, question.WhyWaits("Allow"); got != want {
 		t.Errorf("hint while Allow waits: got %q, want %q", got, want)
 	}
 	if later := b.build(s, noon.Add(2*time.Second))[2].Data.(toolData); !later.card.AllowEnabled || later.card.AllowHint != "" {

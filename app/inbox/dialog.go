@@ -72,10 +72,7 @@ func NewDialog(ctx context.Context, e host.Env, w fyne.Window) *Dialog {
 				d.enterStep(e, e.entry)
 			}
 		},
-		explain: func(hovered bool) {
-			widgets.SetVisible(d.frame.hint, hovered && d.arming.WaitingText(d.arming.now(), "Allow") != "")
-			d.frame.box.Refresh()
-		},
+		explain: d.explain,
 	}), d.canvas)
 	d.frame.onResize = func(size fyne.Size) {
 		if d.arming.onScreen {
@@ -88,6 +85,19 @@ func NewDialog(ctx context.Context, e host.Env, w fyne.Window) *Dialog {
 	d.canvas.SetOnTypedRune(func(rune) { d.arming.keyPressed() })
 	d.canvas.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.keys.allow)
 	return d
+}
+
+// ShowAbove shows an object above the question, such as a bar in the colour of another computer.
+func (d *Dialog) ShowAbove(o fyne.CanvasObject) { d.frame.showAbove(o) }
+
+// explain shows why the button under the mouse waits, if it does.
+func (d *Dialog) explain(hovered bool) {
+	verb := d.subject.allowText()
+	if d.step != nil {
+		_, verb = d.step.confirm()
+	}
+	waits := hovered && d.arming.WaitingText(d.arming.now(), verb) != ""
+	d.frame.explain(widgets.Choose(waits, verb, ""))
 }
 
 // Best returns the size that fits the current question within limits; larger content scrolls.

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -383,4 +384,13 @@ func TestHiddenCharactersAndDiffsAreShown(t *testing.T) {
 		}
 	}
 	pagetest.Shot(b.t, b.window, "approve-diff")
+}
+
+func TestTheHintNamesTheButtonThatWaits(t *testing.T) {
+	b := newBench(t, ask("q", "make"))
+	b.frame.edit.Tapped(nil)
+	b.frame.confirm.MouseIn(nil)
+	if got, want := b.frame.whyWaiting.text(), question.WhyWaits("Run"); !b.frame.hint.Visible() || got != want {
+		t.Errorf("hint over %q: got %q, want %q", b.frame.confirm.Text, got, want)
+	}
 }

@@ -37,7 +37,8 @@ type frame struct {
 	body               *fyne.Container
 	scroll             *container.Scroll
 	head, foot         *fyne.Container // fixed content above and below the scrolled content
-	hint               *fyne.Container // explains why Allow waits, over the end of the content
+	hint               *fyne.Container // explains why a button waits, over the end of the content
+	whyWaiting         *wrapText       // its text
 	box                fyne.CanvasObject
 }
 
@@ -55,26 +56,38 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 	f.foot = container.NewVBox(widgets.HLine(),
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
 	layout := &widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}
-	f.hint = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
-		widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, newWrapText(style.SizeSmall, false, span{text: whyWaiting, color: style.ColorText})))
+	f.whyWaiting = newWrapText(style.SizeSmall, false, span{color: style.ColorText})
+	f.hint = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, f.whyWaiting))
 	f.hint.Hide()
-	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot), container.New(hintLayout{f.foot}, f.hint))
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot), container.New(hintLayout{f}, f.hint))
 	return f
 }
 
-// whyWaiting explains the texts of [question.Arming.WaitingText] while the mouse is over the button.
-const whyWaiting = question.WhyAllowWaits
+// showAbove shows an object, such as a bar, above everything else.
+func (f *frame) showAbove(o fyne.CanvasObject) {
+	f.head.Objects = append([]fyne.CanvasObject{o}, f.head.Objects...)
+	f.box.Refresh()
+}
+
+// explain shows why a button waits; an empty verb hides that.
+func (f *frame) explain(verb string) {
+	if verb != "" {
+		f.whyWaiting.setText(question.WhyWaits(verb))
+	}
+	widgets.SetVisible(f.hint, verb != "")
+	f.box.Refresh()
+}
 
 // hintLayout puts a hint above the right end of the buttons.
-type hintLayout struct{ foot fyne.CanvasObject }
+type hintLayout struct{ f *frame }
 
 func (hintLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 func (l hintLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	text := widgets.MeasureText(whyWaiting, style.Size(style.SizeSmall), fyne.TextStyle{})
+	text := widgets.MeasureText(l.f.whyWaiting.text(), style.Size(style.SizeSmall), fyne.TextStyle{})
 	width := min(text.Width+2*style.Inside+1, max(size.Width-2*style.Page, 0))
 	height := widgets.Fit(o[0], width)
-	o[0].Move(fyne.NewPos(size.Width-width-style.Page, size.Height-l.foot.MinSize().Height-height))
+	o[0].Move(fyne.NewPos(size.Width-width-style.Page, size.Height-l.f.foot.MinSize().Height-height))
 }
 
 // setNotice shows a line above the question; empty hides it.

@@ -66,8 +66,10 @@ func (a *Arming) WaitingText(now time.Time, verb string) string {
 	return ""
 }
 
-// WhyAllowWaits explains why Allow is not enabled yet.
-const WhyAllowWaits = "Allow needs all of the question in view, unchanged for two seconds."
+// WhyWaits explains why Allow, or the button with another verb instead, is not enabled yet.
+func WhyWaits(verb string) string {
+	return verb + " needs all of the question in view, unchanged for two seconds."
+}
 
 // Deliberate reports whether a key press now is meant for the question, not for earlier typing.
 func (a *Arming) Deliberate(now time.Time) bool {
