@@ -20,3 +20,18 @@ func TestMemoryIsReleasedOnceWhenTheProgramRests(t *testing.T) {
 		}
 	}
 }
+
+func TestMemoryOfTheStartIsReleasedAfterTheFirstRest(t *testing.T) {
+	var r Rest
+	start, released := time.Now(), 0
+	used := func() time.Duration { return busyTime / 2 } // a start on a quiet machine
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 0}, {restCheck - time.Second, 0}, {restCheck, 1}, {2 * restCheck, 1}} {
+		r.Tick(start.Add(c.after), used, func() { released++ })
+		if released != c.want {
+			t.Errorf("%v after the first tick: got %d releases, want %d", c.after, released, c.want)
+		}
+	}
+}
