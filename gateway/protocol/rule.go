@@ -106,9 +106,11 @@ type AuditEntry struct {
 	Kind string `json:"kind"`
 	By   string `json:"by"` // who decided: a principal, "default" or "nobody"
 	// AskedBy is who wanted the call; missing in entries of older versions. Resumed means that the call
-	// continues what was allowed before a restart.
+	// continues what was allowed before a restart. Undo means that it restored the files that a
+	// transfer had replaced.
 	AskedBy    *AskedBy   `json:"askedBy,omitempty"`
 	Resumed    bool       `json:"resumed,omitempty"`
+	Undo       bool       `json:"undo,omitempty"`
 	Node       NodeID     `json:"nodeId,omitempty"`
 	SessionKey SessionKey `json:"sessionKey,omitempty"`
 	RunID      RunID      `json:"runId,omitempty"`

@@ -122,7 +122,7 @@ func (a *activeCall) validate(context.Context) error {
 		},
 		AskedBy: c.AskedBy, Principal: c.Principal.String(), App: c.Principal.App, IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
 		Attempt: old.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
-	}, Resumed: c.Resumed, Of: c.Of}
+	}, Resumed: c.Resumed, Undo: c.Undo, Of: c.Of}
 	return nil
 }
 

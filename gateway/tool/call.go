@@ -22,6 +22,7 @@ type Call struct {
 	Iteration  int  // the model step of the run
 	Direct     bool // a direct action of the person, which only a deny rule stops
 	Resumed    bool // it continues what an earlier call started, before a restart
+	Undo       bool // it restores the files that a transfer with these arguments has replaced
 	// Of makes this a new decision about what an earlier call has queued. It gets no entry in the
 	// journal: the decision is added to the entry of that call.
 	Of protocol.CallID

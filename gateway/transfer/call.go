@@ -218,7 +218,12 @@ func (c *Calls) UndoBy(ctx context.Context, in protocol.TransferParams, by Clien
 		return t, err
 	}
 	t.Session, t.AskedBy = "", by.AskedBy
-	may, err := c.judge.authorize(ctx, by.Principal, t, false, "")
+	call, err := callOf(by.Principal, t)
+	if err != nil {
+		return protocol.Transfer{}, err
+	}
+	call.Undo = true
+	may, err := c.judge.authorizer.Authorize(ctx, call)
 	if err != nil {
 		return protocol.Transfer{}, err
 	}

@@ -32,24 +32,25 @@ func newJudge(a Authorizer, version func() string) judge {
 // that the transfer is older than this start of the gateway. of is the call that has allowed it, to
 // whose entry in the journal the decision is added; if it is empty, the decision gets an entry.
 func (g judge) again(ctx context.Context, who auth.Principal, t protocol.Transfer, resumed bool, of protocol.CallID) (protocol.CallID, error) {
-	may, err := g.authorize(ctx, who, t, resumed, of)
+	call, err := callOf(who, t)
+	if err != nil {
+		return "", err
+	}
+	call.Resumed, call.Of = resumed, of
+	may, err := g.authorizer.Authorize(ctx, call)
 	if err != nil {
 		return "", err
 	}
 	return may.ID(), may.Finish(ctx, resultOf(t), nil)
 }
 
-// authorize is again for a caller who reports the outcome.
-func (g judge) authorize(ctx context.Context, who auth.Principal, t protocol.Transfer, resumed bool, of protocol.CallID) (tool.Authorization, error) {
+// callOf returns a call of gsv__Transfer that would start a transfer again.
+func callOf(who auth.Principal, t protocol.Transfer) (tool.Call, error) {
 	call, err := transferCall(protocol.TransferStartParams{
 		Sources: t.Sources, Destination: t.Destination, Into: t.Into, Conflict: t.Conflict, Links: t.Links, Later: t.Later,
 	})
-	if err != nil {
-		return tool.Authorization{}, err
-	}
 	call.Principal, call.Session, call.Direct, call.AskedBy = who, t.Session, who.Kind == auth.KindOwner, t.AskedBy
-	call.Resumed, call.Of = resumed, of
-	return g.authorizer.Authorize(ctx, call)
+	return call, err
 }
 
 // principalOf returns whose calls decide about a transfer: those of the person, a chat's agent or

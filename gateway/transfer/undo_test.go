@@ -69,6 +69,9 @@ func TestReplacedFilesCanBeRestored(t *testing.T) {
 	reads(t, "new same.txt", to, "in/tree/same.txt")
 	reads(t, "new new.txt", to, "in/tree/new.txt")
 	reads(t, "somebody's own", to, "in/tree/edited.txt")
+	if got := r.auditOf(); got[len(got)-1] != "Undid the transfer of tree from a to b | on test" {
+		t.Errorf("audit log: got %q, want the undone transfer last", got)
+	}
 	// The changed file is restored once its replacement is out of the way; then nothing remains.
 	if err := os.Remove(filepath.Join(to, "in/tree/edited.txt")); err != nil {
 		t.Fatal(err)

@@ -94,7 +94,8 @@ func place(node protocol.NodeID, n Names) string {
 	return " on " + n.Machine(node)
 }
 
-// transferTitle says what was sent where: "Sent big.bin to tower".
+// transferTitle says what was sent where, or that it was undone: "Sent big.bin to tower", "Undid the
+// transfer of big.bin to tower".
 func transferTitle(e protocol.AuditEntry, n Names) string {
 	source, target, _ := strings.Cut(e.What, " to ")
 	from, file, _ := strings.Cut(source, ":")
@@ -113,13 +114,17 @@ func transferTitle(e protocol.AuditEntry, n Names) string {
 		name += " from " + end(from)
 	}
 	text := " " + name + " to " + end(to)
+	do, did := "send", "sent"
+	if e.Undo {
+		do, did = "undo the transfer of", "undid the transfer of"
+	}
 	switch who := asker(e, n); {
 	case who != "you: " && who != "":
-		return who + "send" + text
+		return who + do + text
 	case e.State == protocol.CallDone:
-		return "Sent" + text
+		return did + text
 	}
-	return "Send" + text
+	return do + text
 }
 
 // Answerer names the person or the device behind a principal of the audit log, in the middle of a

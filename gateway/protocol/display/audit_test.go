@@ -64,6 +64,12 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		"Sent a from Cellar to the agent's files": {
 			Kind: protocol.AuditCall, By: "owner", Node: protocol.NativePrefix, Tool: "Transfer", What: "nas:a to gsv:b", Verdict: "allow", State: protocol.CallDone,
 		},
+		"Undid the transfer of big.bin to tower": {
+			Kind: protocol.AuditCall, By: "owner", Node: protocol.NativePrefix, Tool: "Transfer", What: "@here:/srv/big.bin to tower:", Verdict: "allow", State: protocol.CallDone, Undo: true,
+		},
+		"Undo the transfer of big.bin to tower · failed": {
+			Kind: protocol.AuditCall, By: "owner", Node: protocol.NativePrefix, Tool: "Transfer", What: "@here:/srv/big.bin to tower:", Verdict: "allow", State: protocol.CallFailed, Undo: true,
+		},
 		"Created the token “Backup script” · by you":                      {Kind: protocol.AuditApp, By: "owner this computer", What: "made a token for app Backup script (app_ef5d)"},
 		"Revoked access for “Anna's laptop” · by you on the command line": {Kind: protocol.AuditDevice, By: "owner cli-1", What: "revoked Anna's laptop (d1)"},
 		"Set approvals in “Photos” to “trust” · by you":                   {Kind: protocol.AuditMode, By: "person", SessionKey: "s", What: protocol.ModeTrust},
