@@ -109,7 +109,7 @@ type Gateway struct {
 	startedAt time.Time
 	stopOnce  sync.Once
 	extendMCP func(*sdk.Server) []string // of Options
-	ready     readiness
+	ready     *nodes.Readiness
 
 	status *status
 }

@@ -54,11 +54,11 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP, ready: readiness{node: o.Node, called: o.Ready}}
+	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP}
 	for _, open := range []func() error{
 		func() error { return g.listen(o.Listen) },
 		func() error { return g.openStorage(ctx) },
-		func() error { return g.openMachines(ctx) },
+		func() error { return g.openMachines(ctx, o) },
 		g.openWorkspaces,
 		func() error { return g.openTools(ctx) },
 		func() error { return g.openPeers(ctx) },
@@ -135,13 +135,14 @@ func (g *Gateway) openStorage(ctx context.Context) (err error) {
 
 // openMachines opens the connected machines and their listener, what apps may do, and what waits for
 // the person.
-func (g *Gateway) openMachines(ctx context.Context) (err error) {
+func (g *Gateway) openMachines(ctx context.Context, o Options) (err error) {
 	g.hub = nodes.New(g.bus, g.store.Nodes)
 	if err := g.hub.Load(ctx); err != nil {
 		return err
 	}
+	g.ready = nodes.NewReadiness(g.hub, o.Node, o.Ready)
 	g.network = network.New(network.Options{Secrets: g.secrets, Config: g.config.Get, Bus: g.bus, Announce: discovery.Announce})
-	g.config.OnChange(func(string) { g.network.Reload() })
+	g.config.OnChange(g.network.ConfigChanged)
 	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{Config: g.config.Get, MachineName: g.hub.NameOf, Bus: g.bus})
 	if err != nil {
 		return err
@@ -210,7 +211,7 @@ func (g *Gateway) openPeers(ctx context.Context) (err error) {
 // openChats opens the chats and what starts runs in them.
 func (g *Gateway) openChats(ctx context.Context) error {
 	g.local = local.New(local.Options{Folder: filepath.Join(g.home, "models"), Settings: g.config, Bus: g.bus})
-	g.config.OnChange(func(string) { g.local.Reload() })
+	g.config.OnChange(g.local.ConfigChanged)
 	g.models = registry.New(g.config, g.local.Address, filepath.Join(g.home, "models.json"))
 	g.usage = usage.New(g.store.Usage, g.config.Get)
 	g.sessions = session.New(session.Options{
@@ -218,7 +219,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 			Sessions: g.store.Sessions, Messages: g.store.Messages, Archives: g.store.Archives, Media: g.store.Media,
 			Runs: g.store.Runs, Search: g.store.Search, Calls: g.store.Calls, Usage: g.store.Usage,
 		},
-		Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Skills: g.skills, Nodes: g.hub.Nodes, Config: g.config.Get, Set: g.config.Set,
+		Bus: g.bus, Tools: g.calls, Questions: g.questions, Models: g.models, Budget: g.usage, Files: g.files, Skills: g.skills, Nodes: g.hub.Nodes, AwaitNode: g.hub.AwaitOnline, Config: g.config.Get, Set: g.config.Set,
 		Home: g.home, Transcribe: speech.Transcriber{Config: g.config}.Transcribe,
 	})
 	g.config.OnChange(g.sessions.ConfigChanged)
@@ -234,7 +235,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 		Bus: g.bus, Chats: g.sessions.Chats, Messages: g.sessions.Messages, Runs: g.sessions.Runs, Trash: g.sessions.Trash, Config: g.config.Get, Ask: g.questions.Ask, HeartbeatFile: g.files.Heartbeat,
 		Deliver: g.channels.Messenger.Deliver, LastActive: g.channels.Messenger.LastActive, PromptTokens: g.sessions.Prompts.Tokens,
 	})
-	g.config.OnChange(func(string) { g.schedules.Wake() })
+	g.config.OnChange(g.schedules.ConfigChanged)
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Logs: g.hub.Calls.Logs, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
 		Message: g.channels.Messenger.Tool,
@@ -257,7 +258,7 @@ func (g *Gateway) openSurface() {
 	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
 	g.sessions.Runs.OnPause(g.status.publish)
 	g.config.OnChange(g.status.configChanged)
-	web := rpc.Web{Programs: g.programs(), Ready: g.ready.is.Load, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
+	web := rpc.Web{Programs: g.programs(), Ready: g.ready.IsReady, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
 	if g.install != nil {
 		web.Install = g.install
 	}
@@ -269,7 +270,9 @@ func (g *Gateway) openSurface() {
 		},
 		Calls: rpc.Calls{
 			Tools: g.calls, Results: g.calls, Registry: g.tools, Transfers: g.sending,
-			ExecEvent: execEvent(g.commands, g.keeper, background.New(g.store.Calls, g.store.Runs, g.sessions.Runs, g.channels.Answers)),
+			ExecEvent: background.New(background.Options{
+				Calls: g.store.Calls, Runs: g.store.Runs, Chats: g.sessions.Runs, Channels: g.channels.Answers, Programs: g.commands, Keeper: g.keeper,
+			}).Event,
 		},
 		Questions: rpc.Questions{Queue: g.questions, Display: g.questions.Display},
 		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit(), Usage: g.usage.Report},

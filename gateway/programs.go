@@ -9,15 +9,12 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/login"
-	"fairlead/gateway/session/background"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/oauth"
 	"fairlead/gateway/surface/rest"
-	"fairlead/gateway/tool"
-	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/workspace"
 )
@@ -34,21 +31,6 @@ func (g *Gateway) openCatalog(ctx context.Context) error {
 		OwnerID: owner, Version: Version, Used: g.access.Used,
 	})
 	return nil
-}
-
-// execEvent returns the handler of reports about commands: background commands of chats and of
-// programs, and what was put back after a command.
-func execEvent(programs *job.Commands, keeper *tool.Keeper, chats *background.Reports) func(context.Context, protocol.NodeID, protocol.NodeExecEvent) (protocol.Ack, error) {
-	return func(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
-		if e.Event == protocol.ExecPutBack && e.PutBack != nil {
-			return keeper.Report(ctx, node, *e.PutBack)
-		}
-		programs.Event(node, e)
-		if e.Caller != nil {
-			return protocol.Ack{OK: true}, nil
-		}
-		return chats.Event(ctx, node, e)
-	}
 }
 
 // programs builds the handler of MCP, REST and their sign-in.

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
-	"time"
 
-	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/protocol"
 	"fairlead/gateway/skills"
 )
 
-// Run serves until ctx ends. It resumes the work of an earlier start after this process's node has
-// had a moment to connect.
+// Run serves until ctx ends.
 func (g *Gateway) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg crash.Group
@@ -34,7 +29,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) })
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
-	wg.Go(func() { g.ready.await(ctx, g.bus, g.hub.Node) })
+	wg.Go(func() { g.ready.Run(ctx) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.commands.Run(ctx) }) })
 	var head crash.Group
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
@@ -53,8 +48,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	servers.Go(func() { g.servers.Run(ctx, g.calls) })
 	wg.Go(func() {
 		defer close(resumed)
-		g.awaitNode(ctx)
-		g.sessions.Resume()
+		g.sessions.Resume(ctx)
 		if err := g.questions.CancelOrphans(ctx, g.startedAt, g.sessions.Runs.IsActive); err != nil && ctx.Err() == nil {
 			g.log.Error("Closing the questions of an earlier start failed", "err", err)
 		}
@@ -73,58 +67,6 @@ func (g *Gateway) Run(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// resumeWait is the time that runs of an earlier start wait for a node to connect before they
-// continue without it.
-const resumeWait = 3 * time.Second
-
-// awaitNode waits a short time until some node is online.
-func (g *Gateway) awaitNode(ctx context.Context) {
-	sub := g.bus.Subscribe()
-	defer sub.Close()
-	ctx, cancel := context.WithTimeout(ctx, resumeWait)
-	defer cancel()
-	for _, n := range g.hub.Nodes() {
-		if n.Online {
-			return
-		}
-	}
-	if open, err := g.store.Runs.Unfinished(ctx); err == nil && len(open) == 0 {
-		return
-	}
-	for c := range sub.All(ctx) {
-		if c.Kind == protocol.ChangeNode && c.Node.Online {
-			return
-		}
-	}
-}
-
-// readiness is whether the gateway can do its work: when its own node has connected, if it has one.
-type readiness struct {
-	node   protocol.NodeID // empty: none exists
-	called func()          // once the gateway is ready; may be nil
-	is     atomic.Bool
-}
-
-// await waits until the gateway's own node is online, or ctx ends.
-func (r *readiness) await(ctx context.Context, bus *event.Bus, machine func(protocol.NodeID) (protocol.NodeInfo, bool)) {
-	sub := bus.SubscribeOnly(func(c protocol.Change) bool {
-		return c.Kind == protocol.ChangeNode && c.Node.ID == r.node && c.Node.Online
-	})
-	defer sub.Close()
-	if n, ok := machine(r.node); r.node != "" && !(ok && n.Online) {
-		for range sub.All(ctx) {
-			break
-		}
-		if ctx.Err() != nil {
-			return
-		}
-	}
-	r.is.Store(true)
-	if r.called != nil {
-		r.called()
-	}
 }
 
 // StopRuns stops the agent's work so that the next start can resume it. The node must still be

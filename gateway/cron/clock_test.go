@@ -67,7 +67,7 @@ func TestWrongClockDelaysNothing(t *testing.T) {
 			t.Errorf("next runs %d and %d, want %d and at most %d", h, o, wantHourly, wantOften)
 		}
 		cfg.Store(inZone("Asia/Kathmandu")) // 5:45 ahead
-		s.Wake()
+		s.ConfigChanged("")
 		synctest.Wait()
 		if h := next(hourly); h != wantHourly-45*60_000 {
 			t.Errorf("in Kathmandu: got the next hour at %d, want %d", h, wantHourly-45*60_000)

@@ -203,7 +203,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 			t.Errorf("after a restart: got %s, want 30m", d)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "5m" })
-		r.sched.Wake()
+		r.sched.ConfigChanged("")
 		synctest.Wait()
 		if d := next(); d != 16*time.Minute {
 			t.Errorf("with a shorter interval: got %s, want 16m", d)
@@ -218,7 +218,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 			t.Errorf("after five hours off: got %d heartbeats, want 1", n)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "0m" })
-		r.sched.Wake()
+		r.sched.ConfigChanged("")
 		synctest.Wait()
 		if d := next(); d != 0 {
 			t.Errorf("switched off: got %s, want 0", d)
@@ -231,7 +231,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 			c.Agents.List = []config.AgentEntry{{ID: "Helper Desk", Heartbeat: &config.Heartbeat{Every: "1h", Prompt: "say hi", Target: "last"}}}
 		})
 		time.Sleep(11 * time.Minute)
-		r.sched.Wake()
+		r.sched.ConfigChanged("")
 		time.Sleep(61 * time.Minute)
 		sent := r.agent.Sent()
 		if last := sent[len(sent)-1]; last.In.SessionKey != "agent:helper-desk:heartbeat:system:internal" {
@@ -250,7 +250,7 @@ func TestMainAgentHasAHeartbeatBesideOthers(t *testing.T) {
 			c.Agents.DefaultHeartbeat.ActiveHours = nil
 			c.Agents.List = []config.AgentEntry{{ID: "helper", Heartbeat: &config.Heartbeat{Every: "0m"}}}
 		})
-		r.sched.Wake()
+		r.sched.ConfigChanged("")
 		time.Sleep(31 * time.Minute)
 		if st := r.heartbeat(); st.AgentID != protocol.MainAgent || st.LastHeartbeatAt == nil {
 			t.Errorf("the main agent's heartbeat: got %+v, want one after 30 minutes", st)

@@ -196,8 +196,8 @@ func (s *Scheduler) tick() time.Duration {
 	return min(max(time.Duration(next-at)*time.Millisecond, time.Millisecond), longest)
 }
 
-// Wake makes the scheduler read the configuration again.
-func (s *Scheduler) Wake() {
+// ConfigChanged makes Run follow a changed setting. It does not wait.
+func (s *Scheduler) ConfigChanged(string) {
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -101,7 +101,7 @@ func TestDisabledSchedulesRunForcedJobsOnly(t *testing.T) {
 			t.Errorf("got %+v, error %v, want one run", forced, err)
 		}
 		r.set(func(c *config.Config) { c.Cron.Enabled = true })
-		r.sched.Wake()
+		r.sched.ConfigChanged("")
 		synctest.Wait()
 		if n := len(r.agent.Sent()); n != 2 {
 			t.Errorf("after schedules were enabled: got %d runs, want 2", n)

@@ -47,8 +47,8 @@ type Listener struct {
 // New returns a listener that does not listen yet.
 func New(o Options) *Listener { return &Listener{o: o, reload: make(chan struct{}, 1)} }
 
-// Reload makes Run check the settings again.
-func (n *Listener) Reload() {
+// ConfigChanged makes Run follow a changed setting. It does not wait.
+func (n *Listener) ConfigChanged(string) {
 	select {
 	case n.reload <- struct{}{}:
 	default:

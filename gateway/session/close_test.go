@@ -11,7 +11,7 @@ func TestCloseDuringResumeWaitsForNothingNew(t *testing.T) {
 	for range 50 {
 		m := New(g.opts)
 		var both sync.WaitGroup
-		both.Go(m.Resume)
+		both.Go(func() { m.Resume(t.Context()) })
 		both.Go(m.Close)
 		both.Wait()
 		m.Close()

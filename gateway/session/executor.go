@@ -95,6 +95,12 @@ func (a *activeRuns) add(r *run) *run {
 	return known
 }
 
+func (a *activeRuns) isEmpty() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.byID) == 0
+}
+
 // get returns a run that has not ended, or nil.
 func (a *activeRuns) get(id protocol.RunID) *run {
 	a.mu.Lock()

@@ -98,7 +98,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	cfg.Session.AutoTitle = g.autoTitle
 	g.current.Store(&cfg)
 	g.opts = Options{
-		Stores: stores(s), Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Skills: noSkills{}, Nodes: hub.Nodes,
+		Stores: stores(s), Bus: g.bus, Tools: calls, Questions: g.gate, Models: g.model, Files: files, Skills: noSkills{}, Nodes: hub.Nodes, AwaitNode: hub.AwaitOnline,
 		Budget: usage.New(s.Usage, func() config.Config { return *g.current.Load() }),
 		Config: func() config.Config { return *g.current.Load() }, Home: g.home, Transcribe: g.transcribe,
 	}
@@ -112,7 +112,7 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	if err := m.Load(g.t.Context()); err != nil {
 		g.t.Fatal(err)
 	}
-	m.Resume()
+	m.Resume(g.t.Context())
 }
 
 // again restarts the gateway. With crash, the old one loses its disk instead of being closed.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -137,4 +138,33 @@ func TestALeftoverRunCanBeStoppedBeforeItContinues(t *testing.T) {
 		t.Errorf("got %+v, want it failed", e)
 	}
 	g.noneOpen()
+}
+
+func TestOnlyRunsOfAnEarlierStartWaitForAMachine(t *testing.T) {
+	g := start(t, llmtest.Call(bash, `{"command":"make"}`))
+	g.send("Build it")
+	g.question()
+	g.sessions.Close()
+	for _, loads := range []bool{false, true} {
+		waits := 0
+		o := g.opts
+		o.AwaitNode = func(ctx context.Context, id protocol.NodeID) error {
+			if _, hasLimit := ctx.Deadline(); !hasLimit || id != "" {
+				t.Errorf("got a wait for %q, limited %v, want one for any machine with a limit", id, hasLimit)
+			}
+			waits++
+			return nil
+		}
+		m := New(o)
+		if loads {
+			if err := m.Load(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m.Resume(t.Context())
+		m.Close()
+		if got, want := waits == 1, loads; got != want {
+			t.Errorf("runs loaded %v: got %d waits", loads, waits)
+		}
+	}
 }

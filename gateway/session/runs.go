@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -14,9 +15,10 @@ import (
 // Runs queues, starts, stops and pauses runs. It has the sessions that have been used since the
 // start. It is safe for concurrent use.
 type Runs struct {
-	x       *executor
-	set     func(ctx context.Context, path string, value json.RawMessage) error // changes the configuration
-	sending sync.Map                                                            // the IDs of messages that are being processed
+	x         *executor
+	set       func(ctx context.Context, path string, value json.RawMessage) error // changes the configuration
+	awaitNode func(ctx context.Context, id protocol.NodeID) error
+	sending   sync.Map // the IDs of messages that are being processed
 
 	mu    sync.Mutex // guards byKey
 	byKey map[protocol.SessionKey]*session
@@ -44,8 +46,17 @@ func (r *Runs) load(ctx context.Context) error {
 	return nil
 }
 
-// resume lets runs start.
-func (r *Runs) resume() {
+// resumeWait is the time that runs of an earlier start wait for a node to connect before they
+// continue without it.
+const resumeWait = 3 * time.Second
+
+// resume lets runs start. If there are some of an earlier start, it first waits for a node.
+func (r *Runs) resume(ctx context.Context) {
+	if !r.x.active.isEmpty() {
+		ctx, cancel := context.WithTimeout(ctx, resumeWait)
+		defer cancel()
+		r.awaitNode(ctx, "") // without one, they start nevertheless
+	}
 	r.x.resumed.Store(true)
 	r.startNext()
 }

@@ -76,6 +76,8 @@ type Options struct {
 	Files     *workspace.Files // of all agents
 	Skills    Skills
 	Nodes     func() []protocol.NodeInfo
+	// AwaitNode waits until a node is connected; the empty ID means any one.
+	AwaitNode func(ctx context.Context, id protocol.NodeID) error
 	Config    func() config.Config
 	// Set changes the configuration.
 	Set  func(ctx context.Context, path string, value json.RawMessage) error
@@ -117,7 +119,7 @@ func New(o Options) *Sessions {
 		memories: &memories{settings: settings, sessions: db.Sessions, archives: db.Archives, files: o.Files, tasks: tasks, workers: w},
 	}
 	prompts := &Prompts{chats: chats, files: o.Files, skills: o.Skills, nodes: o.Nodes, tools: o.Tools}
-	runs := &Runs{byKey: make(map[protocol.SessionKey]*session), set: o.Set, x: &executor{
+	runs := &Runs{byKey: make(map[protocol.SessionKey]*session), set: o.Set, awaitNode: o.AwaitNode, x: &executor{
 		chats: chats, history: history, prompts: prompts, pause: p, workers: w, active: active, media: stored,
 		sessions: db.Sessions, messages: db.Messages, archives: db.Archives, runs: db.Runs, calls: db.Calls,
 		tools: o.Tools, questions: o.Questions, models: o.Models, budget: o.Budget,
@@ -136,10 +138,9 @@ func New(o Options) *Sessions {
 func (s *Sessions) Load(ctx context.Context) error { return s.Runs.load(ctx) }
 
 // Resume lets runs start, beginning with those that Load has registered: started runs continue, and
-// pending approvals are asked again. It also starts the permanent removal of deleted chats and
-// messages.
-func (s *Sessions) Resume() {
-	s.Runs.resume()
+// pending approvals are asked again. For those it first waits a moment for a node. It also starts the permanent removal of deleted chats and messages.
+func (s *Sessions) Resume(ctx context.Context) {
+	s.Runs.resume(ctx)
 	s.workers.start(func() { s.History.files.writeMissing(s.workers.ctx) })
 	s.workers.start(s.Trash.purge)
 }

@@ -76,8 +76,11 @@ func (m *Models) Run(ctx context.Context) {
 	m.serve(ctx)
 }
 
-// Reload follows changed settings.
-func (m *Models) Reload() {
+// ConfigChanged makes Run follow a changed setting. It does not wait.
+func (m *Models) ConfigChanged(string) { m.reload() }
+
+// reload makes Run check again what llama-server should do.
+func (m *Models) reload() {
 	select {
 	case m.wake <- struct{}{}:
 	default:

@@ -102,7 +102,7 @@ func (m *Models) end(p *pull, err error, stopped bool) {
 	switch {
 	case err == nil:
 		p.State = protocol.PullDone
-		m.Reload() // llama-server may wait for it
+		m.reload() // llama-server may wait for it
 	case stopped:
 		p.State = protocol.PullStopped
 	default:

@@ -1,5 +1,5 @@
-// Package background reports background commands that have ended to the chats that started them
-// (docs/protocol.md#background-commands). An agent that has ended the command itself, or has seen
+// Package background takes the reports of nodes about commands. It reports a background command that
+// has ended to the chat that started it (docs/protocol.md#background-commands). An agent that has ended the command itself, or has seen
 // its end, is not started for it: the chat only gets a line for people. Otherwise a run of the chat
 // answers an event, under an ID derived from the call that started the command. So a command starts
 // one run, however often a node reports its end: an event that cannot be accepted is refused, and
@@ -46,29 +46,56 @@ type Channels interface {
 	Unfollow(ctx context.Context, run protocol.RunID)
 }
 
+// Programs are the commands of programs; job.Commands implements it.
+type Programs interface {
+	Event(node protocol.NodeID, e protocol.NodeExecEvent)
+}
+
+// Keeper asks whether to keep what was put back after a command; tool.Keeper implements it.
+type Keeper interface {
+	Report(ctx context.Context, node protocol.NodeID, b protocol.PutBack) (protocol.Ack, error)
+}
+
+// Options are the parts that handle events. All fields are required.
+type Options struct {
+	Calls    *store.Calls
+	Runs     *store.Runs
+	Chats    Chats
+	Channels Channels
+	Programs Programs
+	Keeper   Keeper
+}
+
 // Reports handles the exec events of nodes. It is safe for concurrent use.
 type Reports struct {
-	calls    *store.Calls
-	runs     *store.Runs
-	chats    Chats
-	channels Channels
+	o Options
 
 	mu    sync.Mutex           // guards early
 	early map[string]time.Time // the commands that wait, see maxWait, by NODE/PROCESS
 }
 
 // New returns a handler of exec events.
-func New(calls *store.Calls, runs *store.Runs, chats Chats, channels Channels) *Reports {
-	return &Reports{calls: calls, runs: runs, chats: chats, channels: channels, early: make(map[string]time.Time)}
-}
+func New(o Options) *Reports { return &Reports{o: o, early: make(map[string]time.Time)} }
 
 // errNotReady makes the node report again, because a call that may return the same end is not
 // finished, or the chat does not exist at the moment.
 var errNotReady = protocol.ErrUnavailable.With("the chat of this command is not ready for the event; send it again")
 
-// Event handles one event. Dropped means that no chat waits for it. On protocol.ErrUnavailable the
-// node must try again.
+// Event handles one event: of a command of a chat or of a program, or about what was put back after
+// one. Dropped means that nobody waits for it. On protocol.ErrUnavailable the node must try again.
 func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
+	if e.Event == protocol.ExecPutBack && e.PutBack != nil {
+		return r.o.Keeper.Report(ctx, node, *e.PutBack)
+	}
+	r.o.Programs.Event(node, e)
+	if e.Caller != nil {
+		return protocol.Ack{OK: true}, nil
+	}
+	return r.ofChat(ctx, node, e)
+}
+
+// ofChat handles an event of a command that is not a program's.
+func (r *Reports) ofChat(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (protocol.Ack, error) {
 	dropped := protocol.Ack{OK: true, Dropped: true}
 	switch {
 	case strings.TrimSpace(e.EventID) == "" || strings.TrimSpace(e.SessionID) == "" || len(e.EventID) > maxWord || len(e.SessionID) > maxWord:
@@ -87,7 +114,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 	case call.Info.SessionKey == "" || isReported(call):
 		return dropped, nil
 	}
-	looks, err := r.calls.OnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
+	looks, err := r.o.Calls.OnProcess(ctx, call.Info.SessionKey, call.Info.CallID)
 	if err != nil {
 		return protocol.Ack{}, retryLater(err)
 	}
@@ -113,7 +140,7 @@ func (r *Reports) Event(ctx context.Context, node protocol.NodeID, e protocol.No
 
 // isAnswer reports whether the run of a command answers this event, and not another one about it.
 func (r *Reports) isAnswer(ctx context.Context, call store.Call, event string) bool {
-	run, err := r.runs.Get(ctx, RunOf(call.Info.CallID))
+	run, err := r.o.Runs.Get(ctx, RunOf(call.Info.CallID))
 	return err != nil || strings.Contains(run.Params.Message, event)
 }
 
@@ -121,17 +148,17 @@ func (r *Reports) isAnswer(ctx context.Context, call store.Call, event string) b
 // before.
 func (r *Reports) post(ctx context.Context, call store.Call, c protocol.ExecCompletion) error {
 	chat, run, after := call.Info.SessionKey, RunOf(call.Info.CallID), call.Info.RunID
-	if _, err := r.runs.Get(ctx, run); err == nil {
+	if _, err := r.o.Runs.Get(ctx, run); err == nil {
 		return protocol.ErrConflict // and Unfollow must not be called for it
 	} else if !errors.Is(err, protocol.ErrNotFound) {
 		return err
 	}
-	if err := r.channels.Follow(ctx, chat, run, after); err != nil {
+	if err := r.o.Channels.Follow(ctx, chat, run, after); err != nil {
 		return err
 	}
-	err := r.chats.PostCompletion(ctx, chat, run, after, call.AskedBy, c)
+	err := r.o.Chats.PostCompletion(ctx, chat, run, after, call.AskedBy, c)
 	if err != nil && !errors.Is(err, protocol.ErrConflict) {
-		r.channels.Unfollow(ctx, run)
+		r.o.Channels.Unfollow(ctx, run)
 	}
 	return err
 }
@@ -149,7 +176,7 @@ func retryLater(err error) error {
 // and errNotReady if the call may still be in progress.
 func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.NodeExecEvent) (call store.Call, err error) {
 	if e.CallID != "" {
-		call, err = r.calls.Get(ctx, e.CallID)
+		call, err = r.o.Calls.Get(ctx, e.CallID)
 		switch {
 		case err == nil && call.Info.Node != node:
 			return call, protocol.ErrNotFound // a node may only report on its own calls
@@ -160,11 +187,11 @@ func (r *Reports) callOf(ctx context.Context, node protocol.NodeID, e protocol.N
 		}
 		// The node may use other call IDs; the command has an ID of its own.
 	}
-	call, err = r.calls.OfProcess(ctx, node, e.SessionID)
+	call, err = r.o.Calls.OfProcess(ctx, node, e.SessionID)
 	if !errors.Is(err, protocol.ErrNotFound) {
 		return call, err
 	}
-	open, openErr := r.calls.Open(ctx)
+	open, openErr := r.o.Calls.Open(ctx)
 	if openErr != nil {
 		return call, openErr
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -40,9 +41,10 @@ func (c *chats) PostCompletion(_ context.Context, chat protocol.SessionKey, run,
 
 type desk struct {
 	*Reports
-	t     *testing.T
-	store *store.DB
-	chats *chats
+	t      *testing.T
+	store  *store.DB
+	chats  *chats
+	others others
 }
 
 func open(t *testing.T) *desk {
@@ -52,7 +54,26 @@ func open(t *testing.T) *desk {
 	}
 	t.Cleanup(func() { s.Close() })
 	c := &chats{runs: map[protocol.RunID]bool{}}
-	return &desk{New(s.Calls, s.Runs, c, c), t, s, c}
+	d := &desk{t: t, store: s, chats: c}
+	d.restart()
+	return d
+}
+
+// restart replaces the handler by one that remembers nothing.
+func (d *desk) restart() {
+	d.Reports = New(Options{Calls: d.store.Calls, Runs: d.store.Runs, Chats: d.chats, Channels: d.chats, Programs: &d.others, Keeper: &d.others})
+}
+
+// others records the events that are not for chats.
+type others struct{ programs, putBack []string }
+
+func (o *others) Event(_ protocol.NodeID, e protocol.NodeExecEvent) {
+	o.programs = append(o.programs, e.EventID)
+}
+
+func (o *others) Report(_ context.Context, _ protocol.NodeID, b protocol.PutBack) (protocol.Ack, error) {
+	o.putBack = append(o.putBack, b.ID)
+	return protocol.Ack{OK: true}, nil
 }
 
 // begin stores a running call, end its result.
@@ -158,13 +179,29 @@ func TestAnEndWithAStrangeCallIsKnownByItsCommand(t *testing.T) {
 	d.want(strings.Join(d.chats.reports, ", "), "one after run-a: has finished")
 }
 
+func TestEventsOfProgramsAndOfRestoredFilesAreNotForChats(t *testing.T) {
+	d := open(t)
+	d.end(d.begin("a", "one"), "p", running)
+	ofProgram := finished("1", "p")
+	ofProgram.Caller = &protocol.ToolCaller{ID: "app"}
+	d.want(d.report(ofProgram), "ok")
+	d.want(d.report(protocol.NodeExecEvent{EventID: "2", SessionID: "p", Event: protocol.ExecPutBack, PutBack: &protocol.PutBack{ID: "b"}}), "ok")
+	if got := d.others; !slices.Equal(got.programs, []string{"1"}) || !slices.Equal(got.putBack, []string{"b"}) || len(d.chats.reports) != 0 {
+		t.Errorf("got %+v and reports to chats %q, want one event of a program, one restored file and none", got, d.chats.reports)
+	}
+	d.want(d.report(finished("3", "p")), "ok")
+	if len(d.others.programs) != 2 || len(d.chats.reports) != 1 {
+		t.Errorf("the end of a chat's command: got %q and %q, want it for both", d.others.programs, d.chats.reports)
+	}
+}
+
 func TestCommandWakesItsChatOnce(t *testing.T) {
 	d := open(t)
 	d.end(d.begin("a", "one"), "p", running)
 	for _, id := range []string{"1", "1", "2"} {
 		d.want(d.report(finished(id, "p")), "ok")
 	}
-	d.Reports = New(d.store.Calls, d.store.Runs, d.chats, d.chats) // after a restart
+	d.restart()
 	d.want(d.report(finished("1", "p")), "ok")
 	if len(d.chats.reports) != 1 {
 		t.Errorf("got %q, want one report", d.chats.reports)
