@@ -1,11 +1,8 @@
-// Package app is the desktop program: it starts or joins a gateway, runs this machine's node, and
-// opens the windows and the tray icon.
+// Package app is the desktop program: it opens the windows and the tray icon, once for each data
+// folder.
 //
-// The windows are clients of the gateway's protocol. Only run.go imports Fyne's driver.
-//
-// The type ui is the root of the user interface. Its parts are types of their own: window,
-// navigator (the pages), chatWindows, approvals, settingsPage, messages, notifications, drops and
-// opener (links and files). backend connects them to a gateway.
+// The windows are clients of the gateway's protocol. Only run.go imports Fyne's driver. The type ui is
+// the root of the user interface; what it is made of are packages that do not know it.
 package app
 
 import (
@@ -20,7 +17,12 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/app/backend"
+	"fairlead/app/failure"
+	"fairlead/app/gateways"
 	"fairlead/app/instance"
+	"fairlead/app/preferences"
+	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
@@ -100,7 +102,9 @@ func Main(args []string, changelog string) int {
 		return system.Report(1, fmt.Sprintf("fairlead-desktop: %v\n", err))
 	}
 	fmt.Fprintf(os.Stderr, "fairlead-desktop: %v\n", err)
-	return showFailure(home, err)
+	a := newFyneApp()
+	applyTheme(a, style.System, modeOf(system.WindowScheme()), style.TextNormal)
+	return failure.Show(a, home, err)
 }
 
 // runInstance runs the program until the person quits, unless another instance already runs.
@@ -119,12 +123,12 @@ func runInstance(f flags) error {
 			return err
 		}
 		if all, err := peers.List(); err == nil {
-			peer.Name = distinctName(all, peer)
+			peer.Name = gateways.DistinctName(all, peer)
 		}
 		// use one folder and one window, whichever way the gateway was named
 		f.peer, f.join = &peer, string(peer.Pin)
 	}
-	own := windowDir(home, f.join)
+	own := preferences.Dir(home, f.join)
 	if err := os.MkdirAll(own, 0o700); err != nil {
 		return err
 	}
@@ -144,21 +148,13 @@ func runInstance(f flags) error {
 	}
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(logs, os.Stderr), nil))
 	slog.SetDefault(log)
-	b := newBackend(f, home, log)
+	b := backend.New(backend.Options{Home: home, Workspace: f.workspace, Listen: f.listen, Join: f.join, Peer: f.peer, Log: log})
 	err = runGUI(f, b, instance)
-	b.prefs.close()
+	b.Prefs.Close()
 	if err != nil && !f.reopened {
 		instance.Close()
-		err = reopenWindows(b.reopenArgs(), time.Now)
+		err = reopenWindows(reopenArgs(f, home, b), time.Now)
 	}
-	b.stop()
+	b.Stop()
 	return err
-}
-
-// gatewayName is the person's name for this window's remote gateway; empty for the local one.
-func (f flags) gatewayName() string {
-	if f.peer != nil {
-		return f.peer.Name
-	}
-	return f.join
 }

@@ -89,7 +89,7 @@ func (cw *chatWindows) chatMenu(e protocol.SessionEntry, at *chatFrame) []*fyne.
 		menuItem("Find in this chat", "search", listKey(fyne.KeyF), show(at.page.Pane.Find)),
 		menuItem("Keyboard shortcuts", "question", listKey(fyne.KeySlash), cw.ui.nav.openShortcuts),
 		fyne.NewMenuItemSeparator(),
-		menuItem("Start over", "reset", nil, func() { cw.ui.backend.state.Chats.Reset(key) }),
+		menuItem("Start over", "reset", nil, func() { cw.ui.backend.Chats.Reset(key) }),
 		menuItem("Delete chat", "trash", sidebar.KeyDelete, func() { cw.delete(list) }))
 }
 
@@ -109,7 +109,7 @@ func (cw *chatWindows) listActions(list []protocol.SessionEntry, w fyne.Window) 
 	every := func(f func(protocol.SessionEntry) bool) bool {
 		return !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !f(e) })
 	}
-	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
+	chats, keys := cw.ui.backend.Chats, keysOf(list)
 	pinned := every(func(e protocol.SessionEntry) bool { return e.Pinned })
 	archived := every(func(e protocol.SessionEntry) bool { return e.Archived })
 	read := every(func(e protocol.SessionEntry) bool { return !cw.ui.unread.Has(e) })
@@ -146,7 +146,7 @@ func (cw *chatWindows) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyn
 
 // tagMenu returns all tags, with those of the chats checked, and an entry for a new one.
 func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []*fyne.MenuItem) {
-	chats := cw.ui.backend.state.Chats
+	chats := cw.ui.backend.Chats
 	for _, t := range cw.ui.view().Sessions.List.Tags() {
 		on := !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !slices.Contains(e.Tags, t.Name) })
 		item := fyne.NewMenuItem(t.Name, func() { chats.Tag(t.Name, !on, keysOf(list)...) })
@@ -161,7 +161,7 @@ func (cw *chatWindows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (ite
 
 // archive hides chats from the list, or lists them again, and offers to undo that.
 func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fyne.Window) {
-	chats, keys := cw.ui.backend.state.Chats, keysOf(list)
+	chats, keys := cw.ui.backend.Chats, keysOf(list)
 	chats.Archive(archived, keys...)
 	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
 	undo, until := func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime)
@@ -190,9 +190,9 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 		until time.Time
 	}
 	request(cw.ui, cw.ui.main.conversation.window, "", func(ctx context.Context) (result, error) {
-		keys, until, err := cw.ui.backend.state.Chats.DeleteAll(ctx, keysOf(list))
+		keys, until, err := cw.ui.backend.Chats.DeleteAll(ctx, keysOf(list))
 		if err != nil {
-			cw.ui.backend.state.Notify("error", "Not deleted: "+err.Error())
+			cw.ui.backend.Feed.Notify("error", "Not deleted: "+err.Error())
 		}
 		return result{keys, until}, nil
 	}, func(r result) {
@@ -229,7 +229,7 @@ func deletedText(list []protocol.SessionEntry) string {
 // restore restores deleted chats, and opens the one that was open before, if any.
 func (cw *chatWindows) restore(keys []protocol.SessionKey, show protocol.SessionKey) {
 	request(cw.ui, cw.ui.main.conversation.window, "Not everything could be restored: ", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, cw.ui.backend.state.Chats.RestoreAll(ctx, keys)
+		return struct{}{}, cw.ui.backend.Chats.RestoreAll(ctx, keys)
 	}, func(struct{}) {
 		if show != "" {
 			cw.ui.main.open(show)

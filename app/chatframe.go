@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/chat"
+	"fairlead/app/preferences"
 	"fairlead/app/widgets"
 )
 
@@ -49,5 +50,5 @@ func (c *chatFrame) focusComposer() { c.window.Canvas().Focus(c.page.Pane.Compos
 // saveSize saves the window's size as the initial size of the next chat window.
 func (c *chatFrame) saveSize() {
 	size := c.window.Canvas().Size()
-	c.ui.backend.prefs.update(func(r *preferences) { r.ChatWidth, r.ChatHeight = size.Width, size.Height })
+	c.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.ChatWidth, r.ChatHeight = size.Width, size.Height })
 }

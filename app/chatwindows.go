@@ -28,7 +28,7 @@ func (cw *chatWindows) Create() {
 	if unused := cw.ui.view().Sessions.List.Unused(); unused != "" && cw.ui.drafts.IsUnused(unused) {
 		cw.ui.main.open(unused)
 	} else {
-		request(cw.ui, cw.ui.main.conversation.window, "The chat could not be created: ", cw.ui.backend.state.Chats.Create, cw.ui.main.open)
+		request(cw.ui, cw.ui.main.conversation.window, "The chat could not be created: ", cw.ui.backend.Chats.Create, cw.ui.main.open)
 	}
 	cw.ui.main.endFirstRun()
 	cw.ui.main.closeDrawer()
@@ -66,7 +66,7 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	c.toasts = newToasts(c.page.Pane)
 	c.bar = cw.ui.newBar()
 	w.SetContent(belowBar(c.bar, container.NewStack(c.page.Pane, c.toasts.box, c.drops.mark.Box)))
-	last := cw.ui.backend.prefs.get()
+	last := cw.ui.backend.Prefs.Get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
 	register(w, c.bindings())
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {

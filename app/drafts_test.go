@@ -1,12 +1,14 @@
 package app
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"fairlead/app/preferences"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,7 +18,7 @@ func TestDraftsSurviveARestart(t *testing.T) {
 	now := time.Now()
 	u.main.conversation.page.Pane.SetDraft("half a thought")
 	u.tick(now)
-	if u.backend.prefs.get().Drafts != nil {
+	if u.backend.Prefs.Get().Drafts != nil {
 		t.Error("the draft is saved while the person types")
 	}
 	u.tick(now.Add(time.Second))
@@ -33,11 +35,11 @@ func TestDraftsSurviveARestart(t *testing.T) {
 		t.Errorf("in the previous chat: got %q, want half a thought", got)
 	}
 	next.send("half a thought")
-	if got := next.backend.prefs.get().Drafts; len(got) != 1 {
+	if got := next.backend.Prefs.Get().Drafts; len(got) != 1 {
 		t.Errorf("after the message was sent: got %v, want 1 draft", got)
 	}
 	next.drafts.Forget("agent:main:2")
-	if got := next.backend.prefs.get().Drafts; len(got) != 0 {
+	if got := next.backend.Prefs.Get().Drafts; len(got) != 0 {
 		t.Errorf("after the chat was deleted: got %v, want no draft", got)
 	}
 }
@@ -45,10 +47,11 @@ func TestDraftsSurviveARestart(t *testing.T) {
 func TestPicturesOfADraftSurviveARestart(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	dir := filepath.Join(filepath.Dir(u.backend.prefs.path), draftDir)
+	home := os.Getenv("FAIRLEAD_HOME")
+	dir := filepath.Join(home, "drafts")
 	saved := func(u *ui) int {
-		u.backend.prefs.close()
-		u.backend.prefs = openPrefs(filepath.Dir(dir), u.backend.log)
+		u.backend.Prefs.Close()
+		u.backend.Prefs = preferences.Open(home, slog.New(slog.DiscardHandler))
 		names, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)

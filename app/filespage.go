@@ -9,24 +9,25 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/pick"
+	"fairlead/app/preferences"
 	"fairlead/gateway/protocol"
 )
 
 // openFiles creates the page of files, in the place that was shown last.
 func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back func() bool) {
-	prefs := n.ui.backend.prefs
-	last := prefs.get()
+	prefs := n.ui.backend.Prefs
+	last := prefs.Get()
 	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
 		UndoLast: n.ui.messages.undoLast, Fetch: n.ui.sender.Fetch, Open: n.ui.opener.fileOpener(),
 		Drop: n.ui.main.conversation.drops.onMachine, Send: n.ui.sender.Between,
 		Visited: n.rememberFolder,
-		LastDir: func(place protocol.NodeID) string { return prefs.get().FilesDirs[place] },
+		LastDir: func(place protocol.NodeID) string { return prefs.Get().FilesDirs[place] },
 		Two:     last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
-			prefs.update(func(r *preferences) { r.FilesTwo, r.FilesRight = two, right })
+			prefs.Update(func(r *preferences.Preferences) { r.FilesTwo, r.FilesRight = two, right })
 		},
-		Sort: last.Files, Sorted: func(by files.Sort) { prefs.update(func(r *preferences) { r.Files = by }) },
+		Sort: last.Files, Sorted: func(by files.Sort) { prefs.Update(func(r *preferences.Preferences) { r.Files = by }) },
 		ShowHidden: last.FilesHidden, HiddenShown: func(on bool) {
-			prefs.update(func(r *preferences) { r.FilesHidden = on })
+			prefs.Update(func(r *preferences.Preferences) { r.FilesHidden = on })
 		},
 	})
 	n.files = p
@@ -44,12 +45,12 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 }
 
 // pickMemory stores what file dialogs remember.
-func pickMemory(p *prefs) pick.Memory {
+func pickMemory(p *preferences.Store) pick.Memory {
 	return pick.Memory{
-		Recent:     func() []string { return p.get().RecentFolders },
-		SetRecent:  func(dirs []string) { p.update(func(r *preferences) { r.RecentFolders = dirs }) },
-		Hidden:     func() bool { return p.get().FilesHidden },
-		HiddenShow: func(on bool) { p.update(func(r *preferences) { r.FilesHidden = on }) },
+		Recent:     func() []string { return p.Get().RecentFolders },
+		SetRecent:  func(dirs []string) { p.Update(func(r *preferences.Preferences) { r.RecentFolders = dirs }) },
+		Hidden:     func() bool { return p.Get().FilesHidden },
+		HiddenShow: func(on bool) { p.Update(func(r *preferences.Preferences) { r.FilesHidden = on }) },
 	}
 }
 
@@ -74,7 +75,7 @@ func filesPlace(v feed.View, last *protocol.NodeID) protocol.NodeID {
 }
 
 func (n *navigator) rememberFolder(place protocol.NodeID, dir string) {
-	n.ui.backend.prefs.update(func(r *preferences) {
+	n.ui.backend.Prefs.Update(func(r *preferences.Preferences) {
 		dirs := maps.Clone(r.FilesDirs)
 		if dirs == nil {
 			dirs = make(map[protocol.NodeID]string)

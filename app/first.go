@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/preferences"
 	"fairlead/app/settings"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -90,7 +91,7 @@ func (p *firstPage) search() {
 		acts = append(acts, p.searchAgain) // the button stays under the pointer
 	}
 	p.showText("Searching for model servers…", style.ColorMuted, acts...)
-	bind.Go(p.ui.ctx, settings.Models{Feed: p.ui.backend.state.Feed}.Detect, p.show)
+	bind.Go(p.ui.ctx, settings.Models{Feed: p.ui.backend.Feed}.Detect, p.show)
 }
 
 func (p *firstPage) show(list []protocol.DetectedServer, err error) {
@@ -132,7 +133,7 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 		return
 	}
 	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
-		return settings.Models{Feed: p.ui.backend.state.Feed}.UseServer(ctx, server)
+		return settings.Models{Feed: p.ui.backend.Feed}.UseServer(ctx, server)
 	}, func(ref protocol.ModelRef, err error) {
 		if err != nil {
 			p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)
@@ -146,7 +147,7 @@ func (p *firstPage) useServer(server protocol.DetectedServer) {
 
 func (w *window) setFirstRun(on bool) {
 	if !on {
-		w.ui.backend.prefs.update(func(r *preferences) { r.FirstRunDone = true })
+		w.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
 	}
 	if w.firstRun == on {
 		return
@@ -165,6 +166,6 @@ func (w *window) endFirstRun() {
 	}
 	w.setFirstRun(false)
 	bind.Run(w.ui.ctx, func(ctx context.Context) error {
-		return w.ui.backend.state.Set(ctx, "ui.firstRunDone", true)
+		return feed.Set(ctx, w.ui.backend.Feed, "ui.firstRunDone", true)
 	}, func(error) {}) // if this fails, the page is shown once more at the next start
 }

@@ -34,7 +34,7 @@ func TestFirstPageWithoutModelServersLeadsToModels(t *testing.T) {
 	u.main.setFirstRun(true)
 	u.main.first.show(nil, nil)
 	test.Tap(pagetest.Button(t, u.main.first.box, "Get a model for this computer"))
-	if got := u.backend.prefs.get().SettingsPage; got != settings.ModelsTitle {
+	if got := u.backend.Prefs.Get().SettingsPage; got != settings.ModelsTitle {
 		t.Errorf("the button opens %q, want %q", got, settings.ModelsTitle)
 	}
 }

@@ -58,7 +58,7 @@ func (m *messages) showNotice(v feed.View) {
 	}
 	m.noticeAt = n.At
 	if v.Status.Storage == "" || !strings.HasPrefix(n.Text, v.Status.Storage) {
-		m.ui.notes.announceSchedule(*n)
+		m.ui.notes.AnnounceSchedule(*n)
 		if n.SessionKey != "" && m.ui.main.showsChat(n.SessionKey) {
 			return // the chat says it
 		}
@@ -83,14 +83,14 @@ func (m *messages) showProblem(v feed.View) {
 	switch {
 	case v.Status.Storage != "":
 		m.banner.Set(widgets.Problem{Title: v.Status.Storage, Advice: "The agent is paused until this is fixed.", Button: "Resume"})
-		m.banner.OnButton = func() { m.ui.backend.state.Pause(false) }
-	case !v.Status.Loaded && v.Status.Problem != "" && m.ui.backend.flags.join == "":
+		m.banner.OnButton = func() { m.ui.backend.Feed.Pause(false) }
+	case !v.Status.Loaded && v.Status.Problem != "" && !m.ui.backend.IsRemote():
 		m.banner.Set(widgets.Problem{Title: "The gateway did not start.", Advice: v.Status.Problem, Button: "Try again"})
-		m.banner.OnButton = m.ui.backend.retry
+		m.banner.OnButton = m.ui.backend.Retry
 	case !v.Status.Loaded && v.Status.Problem != "":
-		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.backend.flags.gatewayName() + ".", Advice: v.Status.Problem})
-	case !v.Status.Connected && v.Status.Problem != "" && m.ui.backend.flags.join != "":
-		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.backend.flags.gatewayName() + " was lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
+		m.banner.Set(widgets.Problem{Title: "No connection to the gateway " + m.ui.backend.GatewayName() + ".", Advice: v.Status.Problem})
+	case !v.Status.Connected && v.Status.Problem != "" && m.ui.backend.IsRemote():
+		m.banner.Set(widgets.Problem{Title: "The connection to the gateway " + m.ui.backend.GatewayName() + " was lost.", Advice: "You are seeing the last known state. The chat shows the reason."})
 	default:
 		if m.banner.Visible() {
 			m.banner.Hide()

@@ -53,7 +53,7 @@ type page struct {
 // Titles of pages that other parts of the program open, too.
 const (
 	machinesTitle  = "Machines"
-	transfersTitle = "Transfers"
+	transfersTitle = string(host.Transfers)
 	filesTitle     = "Files"
 	activityTitle  = "Activity"
 	settingsTitle  = "Settings"

@@ -102,7 +102,7 @@ func (o *opener) openImage(r fyne.Resource) {
 
 // fileOpener opens this computer's files with their programs; nil if the gateway is remote.
 func (o *opener) fileOpener() func(string) {
-	if o.ui.backend.flags.join != "" {
+	if o.ui.backend.IsRemote() {
 		return nil
 	}
 	return o.openPath

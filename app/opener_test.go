@@ -48,7 +48,7 @@ func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := newTestUI(t)
 				u.update(sample())
-				u.picker = pick.New(u.ctx, u.app, pickMemory(u.backend.prefs), func(_ context.Context, _ string, q system.Question) ([]string, error) {
+				u.picker = pick.New(u.ctx, u.app, pickMemory(u.backend.Prefs), func(_ context.Context, _ string, q system.Question) ([]string, error) {
 					if q.Name != "A chat.md" || q.Kind != system.SaveFile {
 						t.Errorf("asked %+v", q)
 					}

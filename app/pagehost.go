@@ -32,7 +32,7 @@ func (u *ui) env() host.Env { return u.envIn(nil) }
 // envIn returns what a page in a window gets.
 func (u *ui) envIn(w fyne.Window) host.Env {
 	return host.Env{
-		Host: pageHost{u, w}, Feed: u.backend.state.Feed, Chats: u.backend.state.Chats, Machines: &u.machines, Drafts: u.backend.state.Drafts,
+		Host: pageHost{u, w}, Feed: u.backend.Feed, Chats: u.backend.Chats, Machines: &u.machines, Drafts: &u.unsaved,
 		WrapOutput: &u.wrap,
 	}
 }
@@ -151,3 +151,15 @@ func (h pageHost) Run(ctx context.Context, failed string, work func(context.Cont
 		done()
 	})
 }
+
+// frontWindows are the windows as notifications see them. They implement [notifications.Windows].
+type frontWindows struct{ pageHost }
+
+// Show implements [notifications.Windows].
+func (w frontWindows) Show() { w.ui.main.show() }
+
+// IsInFront implements [notifications.Windows].
+func (w frontWindows) IsInFront() bool { return w.ui.isInFront() }
+
+// ShowsTransfers implements [notifications.Windows].
+func (w frontWindows) ShowsTransfers() bool { return w.ui.nav.title == transfersTitle }

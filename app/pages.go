@@ -134,7 +134,7 @@ func (n fixedPages) channels() settings.Entry {
 
 func (n fixedPages) apps() settings.Entry {
 	return settings.Entry{Icon: "link", Title: "Connected apps", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := apps.New(ctx, n.ui.env(), n.ui.backend.clientPrograms())
+		p := apps.New(ctx, n.ui.env(), n.ui.backend.ClientPrograms())
 		return p.Box, p.Back
 	}}
 }

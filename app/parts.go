@@ -25,16 +25,16 @@ type parts struct {
 
 func (p *parts) all() []part {
 	u := p.ui
-	f := u.backend.state.Feed
+	f := u.backend.Feed
 	return []part{
 		{p.followGateway, []feed.Fact{f.Status, f.Changed, f.Sessions}},
 		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
 		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers}},
 		{u.chats.draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
 		{u.questions.update, []feed.Fact{f.Questions}},
-		{func(v feed.View) { u.notes.update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},
-		{u.notes.updateTransfers, []feed.Fact{f.Transfers, f.Machines}},
-		{u.notes.updateRuns, []feed.Fact{f.Runs, f.Sessions}},
+		{func(v feed.View) { u.notes.Update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},
+		{u.notes.UpdateTransfers, []feed.Fact{f.Transfers, f.Machines}},
+		{u.notes.UpdateRuns, []feed.Fact{f.Runs, f.Sessions}},
 		{u.messages.showNotice, []feed.Fact{f.Notice}},
 	}
 }
@@ -42,7 +42,7 @@ func (p *parts) all() []part {
 // watch draws the parts when their facts change.
 func (p *parts) watch() {
 	for _, x := range p.all() {
-		bind.Watch(p.ui.ctx, p.ui.backend.state.Watch(x.facts...), func(v feed.View) {
+		bind.Watch(p.ui.ctx, p.ui.backend.Feed.Watch(x.facts...), func(v feed.View) {
 			p.nameMachines(v) // whichever part is drawn first
 			x.show(v)
 		})

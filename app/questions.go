@@ -93,7 +93,7 @@ func (w *questions) bring(id protocol.QuestionID, together bool) {
 	w.window.RequestFocus()
 }
 
-func (w *questions) model() inbox.Model { return inbox.NewModel(w.ui.backend.state.Feed) }
+func (w *questions) model() inbox.Model { return inbox.NewModel(w.ui.backend.Feed) }
 
 const inboxTitle = "Needs you"
 

@@ -33,9 +33,9 @@ func postponed(v feed.View) []protocol.Question {
 
 func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	u := newTestUI(t)
-	f := &fakeNotifier{}
-	u.notes.notifier = f
-	want := f.wants(t)
+	f := &pagetest.Notifier{}
+	u.notes.Notifier = f
+	want := f.Wants(t)
 	v := sample()
 	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
 	u.update(v)
@@ -85,9 +85,9 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 
 func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	u := newTestUI(t)
-	f := &fakeNotifier{}
-	u.notes.notifier = f
-	want := f.wants(t)
+	f := &pagetest.Notifier{}
+	u.notes.Notifier = f
+	want := f.Wants(t)
 	v := sample()
 	v.Questions.Pending = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
 	u.update(v)
@@ -132,9 +132,9 @@ func TestNewMachineOpensThePageThatAddsOne(t *testing.T) {
 
 func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	u := newTestUI(t)
-	f := &fakeNotifier{}
-	u.notes.notifier = f
-	want := f.wants(t)
+	f := &pagetest.Notifier{}
+	u.notes.Notifier = f
+	want := f.Wants(t)
 	v := sample()
 	v.Questions.Pending = []protocol.Question{{
 		ID: "c", Kind: protocol.AskApp, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(),
@@ -177,9 +177,9 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 
 func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	u := newTestUI(t)
-	f := &fakeNotifier{}
-	u.notes.notifier = f
-	want := f.wants(t)
+	f := &pagetest.Notifier{}
+	u.notes.Notifier = f
+	want := f.Wants(t)
 	v := sample()
 	v.Questions.Pending = []protocol.Question{{
 		ID: "q", Kind: protocol.AskInput, ExpiresAt: time.Now().Add(5 * time.Minute).UnixMilli(), Input: &protocol.InputSubject{

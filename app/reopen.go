@@ -4,9 +4,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
+	"fairlead/app/backend"
 	"fairlead/gateway/peer/crash"
 )
 
@@ -18,17 +18,15 @@ const (
 )
 
 // reopenArgs returns the arguments of a process that opens the windows of this one's gateway.
-func (b *backend) reopenArgs() []string {
-	args := []string{"--reopened", "--home", b.home, "--workspace", b.workspace()}
+func reopenArgs(f flags, home string, b *backend.Backend) []string {
+	args := []string{"--reopened", "--home", home, "--workspace", b.Workspace()}
 	switch {
-	case b.flags.peer != nil:
-		args = append(args, "--join", string(b.flags.peer.Pin))
-	case b.flags.join != "":
-		args = append(args, "--join", b.flags.join)
-	case b.gw != nil:
-		args = append(args, "--listen", strings.TrimSuffix(strings.TrimPrefix(b.gw.URL(), "ws://"), "/ws"))
+	case f.join != "": // the name of the pairing, or an address
+		args = append(args, "--join", f.join)
+	case b.Listen() != "":
+		args = append(args, "--listen", b.Listen())
 	}
-	if b.flags.withParent {
+	if f.withParent {
 		args = append(args, "--with-parent")
 	}
 	return args
@@ -54,12 +52,5 @@ func reopenWindows(args []string, now func() time.Time) error {
 		case now().Sub(began) < reopenAfter:
 			return &crash.Error{Work: "the windows"}
 		}
-	}
-}
-
-// notifyReopened says why the windows are open, if they are open again.
-func (b *backend) notifyReopened() {
-	if b.flags.reopened {
-		b.state.Notify("warning", "The windows had an internal error and were opened again. The agent's work went on. The log has more.")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,16 +14,16 @@ import (
 	fyneapp "fyne.io/fyne/v2/app"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/backend"
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/fonts"
+	"fairlead/app/gateways"
 	"fairlead/app/inbox"
 	"fairlead/app/instance"
-	_ "fairlead/app/locale" // before the toolkit
 	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/settings"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/gateway"
@@ -73,12 +74,12 @@ const gcPercent = 50
 // runGUI opens the windows and blocks until the person quits. It must run on the main goroutine. A
 // panic of the toolkit's loop ends it with an error: the windows are gone, and a process opens
 // windows only once.
-func runGUI(f flags, b *backend, i *instance.Instance) error {
+func runGUI(f flags, b *backend.Backend, i *instance.Instance) error {
 	debug.SetGCPercent(gcPercent)
 	memory.Retain()
 	a := newFyneApp()
-	last := b.prefs.get()
-	ctx, cancel := context.WithCancel(bind.Together(b.ctx))
+	last := b.Prefs.Get()
+	ctx, cancel := context.WithCancel(bind.Together(b.Context()))
 	defer cancel()
 	own := modeOf(system.WindowScheme())
 	applyTheme(a, style.Mode(cmp.Or(last.Theme, string(style.System))), own, last.TextSize)
@@ -87,26 +88,22 @@ func runGUI(f flags, b *backend, i *instance.Instance) error {
 	u.systemMode = own
 	u.settings.about = settings.About{Version: gateway.Version, Commit: gateway.Commit, Changes: settings.ChangesOf(f.changelog, gateway.Version)}
 	u.showQuietly = native.ShowQuietly
-	u.notes.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
+	u.isInFront = func() bool { return native.IsInFront(a.Driver().AllWindows(), u.hasFocus) }
 	u.run()
 	if d, ok := a.(desktop.App); ok && !f.withParent && trayAvailable() {
 		u.openTray(ctx, d, b)
 	}
 	a.Lifecycle().SetOnStarted(func() {
 		native.Rest(ctx)
-		b.start()
+		b.Start()
 		if f.withParent {
 			crash.Go(func() { // it ends with the process
 				io.Copy(io.Discard, os.Stdin) //nolint:errcheck // the parent process has ended or closed the pipe
 				bind.Do(ctx, u.quit)
 			})
-			b.wg.Go(func() { writeCounts(os.Stdout, b.state.Watch(b.state.Feed.Questions).Changes(ctx)) })
-		} else if f.join == "" {
-			b.wg.Go(func() {
-				if err := b.remote.start(b.startCtx); err != nil {
-					b.log.Warn("Loading the remote gateways failed", "err", err)
-				}
-			})
+			b.WriteCounts(os.Stdout)
+		} else if !b.IsRemote() {
+			b.StartGateways()
 		}
 		bind.Watch(ctx, i.Requests, func(a instance.Requests) {
 			if a.Count > 0 {
@@ -115,7 +112,9 @@ func runGUI(f flags, b *backend, i *instance.Instance) error {
 			}
 		})
 		u.settings.openLink(f.link)
-		b.notifyReopened()
+		if f.reopened {
+			b.Feed.Notify("warning", "The windows had an internal error and were opened again. The agent's work went on. The log has more.")
+		}
 	})
 	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {
 		u.main.conversation.window.Show()
@@ -124,7 +123,7 @@ func runGUI(f flags, b *backend, i *instance.Instance) error {
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
 	a.Lifecycle().SetOnExitedForeground(func() { u.setFocused(false) })
-	defer u.notes.start()()
+	defer u.notes.Start(slog.Default())()
 	if err := crash.Run("window", a.Run); err != nil {
 		cancel()
 		removeWindows(a)
@@ -141,17 +140,17 @@ func removeWindows(a fyne.App) {
 }
 
 // trayOf returns the content of the tray for a view.
-func trayOf(v feed.View, now time.Time) state.Tray { return state.TrayOf(v, inbox.Words(v, now)) }
+func trayOf(v feed.View, now time.Time) tray.Content { return tray.ContentOf(v, inbox.Words(v, now)) }
 
 // openTray shows the icon in the system's tray until ctx ends.
-func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend) {
+func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend.Backend) {
 	w := u.main.conversation.window
 	t := tray.New(ctx, d, w, modeOf(system.PanelScheme()), u.runTrayItem)
 	w.SetCloseIntercept(u.main.close)
 	u.hasTray = true
-	show := func() { t.Show(trayOf(b.state.View(), time.Now()).With(b.remote.list.Get())) }
-	f := b.state.Feed
+	show := func() { t.Show(trayOf(b.Feed.View(), time.Now()).With(b.Gateways.Lines.Get())) }
+	f := b.Feed
 	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers)
 	bind.Watch(ctx, facts, func(feed.View) { show() })
-	bind.Watch(ctx, b.remote.list, func([]state.GatewayLine) { show() })
+	bind.Watch(ctx, b.Gateways.Lines, func([]gateways.Line) { show() })
 }

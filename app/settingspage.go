@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/preferences"
 	"fairlead/app/settings"
 )
 
@@ -24,7 +25,7 @@ func (s *settingsPage) open() {
 	}
 	leave := u.nav.wayBack()
 	u.nav.open(page{"settings", settingsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := settings.New(ctx, u.env(), s.options(leave), u.backend.prefs.get().SettingsPage)
+		p := settings.New(ctx, u.env(), s.options(leave), u.backend.Prefs.Get().SettingsPage)
 		s.page = p
 		return p, p.Back
 	}})
@@ -42,9 +43,9 @@ func (s *settingsPage) openModels() { s.openPage(settings.ModelsTitle) }
 
 // showNews shows what is new, once after an update.
 func (s *settingsPage) showNews() {
-	prefs, version := s.ui.backend.prefs, s.about.Version
-	before := prefs.get().Version
-	prefs.update(func(r *preferences) { r.Version = version })
+	prefs, version := s.ui.backend.Prefs, s.about.Version
+	before := prefs.Get().Version
+	prefs.Update(func(r *preferences.Preferences) { r.Version = version })
 	if before != "" && before != version && s.about.Changes != "" {
 		s.open()
 		s.page.ShowNews()
@@ -55,10 +56,10 @@ func (s *settingsPage) showNews() {
 func (s *settingsPage) options(leave func()) settings.Options {
 	u := s.ui
 	o := settings.Options{
-		About: s.about, Pages: (fixedPages{u, u.nav}).settings(), TestNotification: u.notes.showTest, Shown: s.followPage, Leave: leave,
+		About: s.about, Pages: (fixedPages{u, u.nav}).settings(), TestNotification: u.notes.ShowTest, Shown: s.followPage, Leave: leave,
 	}
-	if u.backend.flags.join == "" {
-		o.Local, o.Gateways = local{u.backend}.settings(), u.backend.remote
+	if !u.backend.IsRemote() {
+		o.Local, o.Gateways = u.backend.Local(), u.backend.Gateways
 		o.Paired = u.main.endFirstRun
 	}
 	return o
@@ -67,7 +68,7 @@ func (s *settingsPage) options(leave func()) settings.Options {
 // followPage remembers the page, and shows the way back to the list where the page stands in its
 // place.
 func (s *settingsPage) followPage(title string, inPlaceOfList bool) {
-	s.ui.backend.prefs.update(func(r *preferences) { r.SettingsPage = title })
+	s.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = title })
 	s.ui.nav.showWayBack(inPlaceOfList)
 }
 
@@ -92,7 +93,7 @@ func (s *settingsPage) openLink(link string) {
 	case isPage:
 		s.open()
 		s.page.OpenLink(name)
-	case s.ui.backend.flags.join == "":
+	case !s.ui.backend.IsRemote():
 		s.open()
 		s.page.Invite(link)
 	}

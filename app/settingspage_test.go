@@ -17,7 +17,7 @@ import (
 func TestSettingsOpenOnThePageShownLast(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	page := func() string { return u.backend.prefs.get().SettingsPage }
+	page := func() string { return u.backend.Prefs.Get().SettingsPage }
 	u.settings.open()
 	if got := page(); got != "General" || u.nav.title != settingsTitle {
 		t.Errorf("the first time %q opens %q", u.nav.title, got)
@@ -46,7 +46,7 @@ func TestNewsAreShownOnceAfterAnUpdate(t *testing.T) {
 	}
 	u.settings.about.Version = "0.2.0"
 	u.settings.showNews()
-	if u.settings.page == nil || u.backend.prefs.get().SettingsPage != settings.AboutTitle {
+	if u.settings.page == nil || u.backend.Prefs.Get().SettingsPage != settings.AboutTitle {
 		t.Error("an update shows no news")
 	}
 	u.nav.close()
@@ -62,7 +62,7 @@ func TestPagesOfTheSettingsOpenByTheirTitle(t *testing.T) {
 	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
 	for _, title := range []string{"Approvals and rules", "Skills", "Channels", "Tools", "Connected apps", "Help"} {
 		u.env().Open(host.Page(title))
-		if got := u.backend.prefs.get().SettingsPage; u.nav.title != settingsTitle || got != title {
+		if got := u.backend.Prefs.Get().SettingsPage; u.nav.title != settingsTitle || got != title {
 			t.Errorf("%s: got %q in %q", title, got, u.nav.title)
 		}
 		pagetest.Shot(t, u.main.conversation.window, "settings-"+title)
@@ -119,7 +119,7 @@ func TestLinksOpenSettingsAndInvitations(t *testing.T) {
 		"fairlead://settings/notifications": "Notifications", "fairlead://settings/connected-apps": "Connected apps", "fairlead://pair?i=x": "Gateways",
 	} {
 		u.settings.openLink(link)
-		if got := u.backend.prefs.get().SettingsPage; got != want || u.nav.title != settingsTitle {
+		if got := u.backend.Prefs.Get().SettingsPage; got != want || u.nav.title != settingsTitle {
 			t.Errorf("%s: got %q in %q, want %q", link, got, u.nav.title, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestLinksOpenSettingsAndInvitations(t *testing.T) {
 	if u.nav.title != "" {
 		t.Errorf("no link opens %q", u.nav.title)
 	}
-	u.backend.flags.join = "ws://nas/ws"
+	u = newRemoteUI(t)
 	if u.settings.openLink("fairlead://pair?i=x"); u.nav.title != "" {
 		t.Error("the window of another computer takes an invitation")
 	}

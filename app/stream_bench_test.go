@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/gateway/protocol"
 )
@@ -17,15 +18,15 @@ import (
 func BenchmarkStreamedPiece(b *testing.B) {
 	a := pagetest.App(b)
 	a.Settings().SetTheme(style.New(style.Light, 1))
-	back := newTestBackend(b)
-	back.prefs.update(func(r *preferences) { r.FirstRunDone = true })
+	back := newTestBackend(b, "")
+	back.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
 	u := newUI(b.Context(), a, back)
-	b.Cleanup(back.state.Close)
+	b.Cleanup(back.Feed.Close)
 	var chats []protocol.SessionEntry
 	for i := range 300 {
 		chats = append(chats, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprint("agent:main:", i)), Title: fmt.Sprint("Chat ", i), MessageCount: 3})
 	}
-	f := back.state.Feed
+	f := back.Feed
 	f.ApplySnapshot(protocol.FeedSnapshot{Sessions: chats, Runs: []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunStreaming, Step: 1}}})
 	for _, all := range []bool{true, false} {
 		b.Run(map[bool]string{true: "everything", false: "readers"}[all], func(b *testing.B) {

@@ -3,13 +3,13 @@ package app
 import (
 	"testing"
 
-	"fairlead/app/state"
+	"fairlead/tray"
 )
 
 func TestTheTrayOpensTheMachineThatWasChosen(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.runTrayItem(state.TrayItem{Do: state.TrayMachine, Node: "nas"})
+	u.runTrayItem(tray.Item{Do: tray.ActionMachine, Node: "nas"})
 	if u.nav.title != machinesTitle || u.nav.machineID != "nas" {
 		t.Errorf("it opens %q, %q", u.nav.title, u.nav.machineID)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/backend"
 	"fairlead/app/bind"
 	"fairlead/app/chat"
 	"fairlead/app/chats"
@@ -14,26 +15,30 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/memory"
 	"fairlead/app/native"
+	"fairlead/app/notifications"
 	"fairlead/app/notify"
 	"fairlead/app/pick"
+	"fairlead/app/preferences"
 	"fairlead/app/send"
 	"fairlead/app/settings"
 	"fairlead/app/sidebar"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/system"
+	"fairlead/app/unsaved"
 	"fairlead/app/wheel"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
+	"fairlead/tray"
 )
 
 // ui is the user interface: windows, tray menu, notifications. It belongs to the GUI thread.
 type ui struct {
 	ctx      context.Context
 	app      fyne.App
-	backend  *backend
+	backend  *backend.Backend
 	machines style.Machines
 	parts    *parts
+	unsaved  unsaved.Store
 	unread   *sidebar.Unread
 	drafts   *chat.Drafts
 	wrap     host.Switch // outputs of commands wrap their lines
@@ -44,14 +49,15 @@ type ui struct {
 	chats     *chatWindows
 	questions *questions
 	settings  *settingsPage
-	notes     *notifications
+	notes     *notifications.Notifications
 	sender    *send.Sender
 	opener    *opener
 	picker    *pick.Picker
 
 	systemMode style.Mode // replaces [style.System]
 	hasTray    bool
-	hasFocus   bool // a window of this program has the focus, as far as the toolkit reports it
+	hasFocus   bool        // a window of this program has the focus, as far as the toolkit reports it
+	isInFront  func() bool // reports whether a window of this program has the focus
 	// showQuietly opens a window without taking the keyboard focus.
 	showQuietly  func(fyne.Window)
 	running      bool                           // set while the gateway's values are watched
@@ -63,23 +69,24 @@ type ui struct {
 	rest         memory.Rest
 }
 
-func newUI(ctx context.Context, a fyne.App, b *backend) *ui {
-	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, drafts: loadDrafts(b), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
-	u.unread = sidebar.NewUnread(b.prefs.get().Seen, func(seen map[protocol.SessionKey]int64) {
-		b.prefs.update(func(r *preferences) { r.Seen = seen })
+func newUI(ctx context.Context, a fyne.App, b *backend.Backend) *ui {
+	u := &ui{ctx: ctx, app: a, backend: b, systemMode: style.System, drafts: loadDrafts(b.Prefs), showQuietly: fyne.Window.Show, wheels: wheel.Windows{}}
+	u.unread = sidebar.NewUnread(b.Prefs.Get().Seen, func(seen map[protocol.SessionKey]int64) {
+		b.Prefs.Update(func(r *preferences.Preferences) { r.Seen = seen })
 	})
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*chatFrame)}
 	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u}
-	u.notes, u.opener = newNotifications(u), &opener{u}
+	u.notes, u.opener = notifications.New(ctx, b.Feed, frontWindows{pageHost{ui: u}}), &opener{u}
+	u.isInFront = func() bool { return u.hasFocus }
 	u.messages, u.parts = newMessages(u), &parts{ui: u}
-	u.wrap = host.Switch{On: b.prefs.get().WrapOutput, Save: func(on bool) {
-		b.prefs.update(func(r *preferences) { r.WrapOutput = on })
+	u.wrap = host.Switch{On: b.Prefs.Get().WrapOutput, Save: func(on bool) {
+		b.Prefs.Update(func(r *preferences.Preferences) { r.WrapOutput = on })
 	}}
-	u.picker = pick.New(ctx, a, pickMemory(b.prefs), system.Ask, u.messages.show)
+	u.picker = pick.New(ctx, a, pickMemory(b.Prefs), system.Ask, u.messages.show)
 	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.window }, func() bool { return u.nav.title == transfersTitle })
 	u.main = newWindow(u)
-	last := b.prefs.get()
-	u.main.setFirstRun(!last.FirstRunDone && b.flags.join == "") // the first-run page is for the local gateway only
+	last := b.Prefs.Get()
+	u.main.setFirstRun(!last.FirstRunDone && !b.IsRemote()) // the first-run page is for the local gateway only
 	u.main.open(cmp.Or(last.Chat, protocol.MainSession))
 	return u
 }
@@ -92,7 +99,7 @@ func (u *ui) run() {
 }
 
 // view returns what is known about the gateway.
-func (u *ui) view() feed.View { return u.backend.state.View() }
+func (u *ui) view() feed.View { return u.backend.Feed.View() }
 
 // request runs work off the GUI thread, then done on it; w shows an error after the text failed.
 func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {
@@ -127,8 +134,8 @@ func (u *ui) tick(now time.Time) {
 		u.questions.dialog.Tick(now)
 	}
 	u.main.releases.Tick(now)
-	u.rest.Tick(now, memory.ProcessorTime, u.backend.releaseMemory)
-	u.notes.tick(now)
+	u.rest.Tick(now, memory.ProcessorTime, u.backend.ReleaseMemory)
+	u.notes.Tick(now)
 	u.revealFocused()
 	u.wheels.Update(u.app.Driver().AllWindows())
 }
@@ -155,7 +162,7 @@ func (u *ui) quit() {
 func (u *ui) save() {
 	u.saveDrafts()
 	if place, exists := native.PlaceOf(u.main.conversation.window); exists && u.main.visible {
-		u.backend.prefs.update(func(r *preferences) { r.Place = place })
+		u.backend.Prefs.Update(func(r *preferences.Preferences) { r.Place = place })
 	}
 }
 
@@ -168,51 +175,51 @@ func (u *ui) saveDrafts() {
 		c.saveSize()
 	}
 	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {
-		u.backend.prefs.update(func(r *preferences) { r.Width, r.Height = size.Width, size.Height })
+		u.backend.Prefs.Update(func(r *preferences.Preferences) { r.Width, r.Height = size.Width, size.Height })
 	}
 }
 
 func (u *ui) setTheme(mode style.Mode, scale float32) {
-	last := u.backend.prefs.get()
-	u.backend.prefs.update(func(r *preferences) { r.Theme, r.TextSize = string(mode), scale })
+	last := u.backend.Prefs.Get()
+	u.backend.Prefs.Update(func(r *preferences.Preferences) { r.Theme, r.TextSize = string(mode), scale })
 	if cmp.Or(last.Theme, string(style.System)) != string(mode) || cmp.Or(last.TextSize, style.TextNormal) != scale {
 		applyTheme(u.app, mode, u.systemMode, scale)
 	}
 }
 
-func (u *ui) runTrayItem(i state.TrayItem) {
+func (u *ui) runTrayItem(i tray.Item) {
 	switch i.Do {
-	case state.TrayOpen:
+	case tray.ActionOpen:
 		u.main.show()
-	case state.TrayNew:
+	case tray.ActionNew:
 		u.main.show()
 		u.chats.Create()
-	case state.TrayChat:
+	case tray.ActionChat:
 		u.main.show()
 		u.main.open(i.Key)
-	case state.TrayReview:
+	case tray.ActionReview:
 		u.questions.review(i.Question)
-	case state.TrayNeeds:
+	case tray.ActionNeeds:
 		u.main.show()
 		u.questions.openPage()
-	case state.TrayMode:
-		u.backend.state.Chats.SetMode(i.Key, chats.ModeChoices[i.Mode])
-	case state.TrayPause:
-		u.backend.state.Pause(!u.view().Status.Paused)
-	case state.TrayTransfers:
+	case tray.ActionMode:
+		u.backend.Chats.SetMode(i.Key, chats.ModeChoices[i.Mode])
+	case tray.ActionPause:
+		u.backend.Feed.Pause(!u.view().Status.Paused)
+	case tray.ActionTransfers:
 		u.main.show()
 		u.nav.openTitled(transfersTitle)
-	case state.TrayMachine:
+	case tray.ActionMachine:
 		u.main.show()
 		u.nav.openMachine(i.Node)
-	case state.TrayGateway:
-		if err := u.backend.remote.Open(i.Gateway); err != nil {
+	case tray.ActionGateway:
+		if err := u.backend.Gateways.Open(i.Gateway); err != nil {
 			u.main.show()
 			u.messages.show("The window could not be opened: " + err.Error())
 		}
-	case state.TraySettings:
+	case tray.ActionSettings:
 		u.settings.open()
-	case state.TrayQuit:
+	case tray.ActionQuit:
 		u.quit()
 	}
 }
@@ -221,7 +228,7 @@ func (u *ui) runTrayItem(i state.TrayItem) {
 func (u *ui) setFocused(on bool) {
 	u.hasFocus = on
 	if on {
-		u.notes.withdrawAll()
+		u.notes.WithdrawAll()
 	}
 }
 
@@ -230,21 +237,28 @@ func (u *ui) setFocused(on bool) {
 func (u *ui) loadUI() {
 	u.themeRequest++
 	turn := u.themeRequest
-	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.backend.state) }, func(ui settings.UI, err error) {
+	bind.Go(u.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, u.backend.Feed) }, func(ui settings.UI, err error) {
 		if err != nil || turn != u.themeRequest { // responses may arrive out of order
 			return
 		}
 		u.setTheme(style.Mode(ui.Theme), ui.TextSize)
 		if ui.FirstRunDone || !u.isUILoaded {
-			u.main.setFirstRun(!ui.FirstRunDone && u.backend.flags.join == "")
+			u.main.setFirstRun(!ui.FirstRunDone && !u.backend.IsRemote())
 		}
 		u.isUILoaded = true
 	})
 	bind.Go(u.ctx, func(ctx context.Context) (notify.Settings, error) {
-		return feed.ConfigAt[notify.Settings](ctx, u.backend.state, "notifications")
+		return feed.ConfigAt[notify.Settings](ctx, u.backend.Feed, "notifications")
 	}, func(s notify.Settings, err error) {
 		if err == nil && turn == u.themeRequest { // an older gateway has none
-			u.notes.settings = s
+			u.notes.Settings = s
 		}
 	})
+}
+
+// loadDrafts returns the drafts that were saved before the last restart.
+func loadDrafts(p *preferences.Store) *chat.Drafts {
+	saved := preferences.Drafts{Store: p}
+	texts, pictures := saved.Load()
+	return chat.NewDrafts(saved, texts, pictures)
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,30 +12,55 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/backend"
 	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/machine"
 	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/pagetest"
-	"fairlead/app/state"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
+	"fairlead/tray"
 )
+
+// newTestBackend creates a backend with its own folders and without a listener; join is the URL of a
+// remote gateway or empty.
+func newTestBackend(t testing.TB, join string) *backend.Backend {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("FAIRLEAD_HOME", home)
+	t.Setenv("FAIRLEAD_SECRETS", "file")
+	b := backend.New(backend.Options{Home: home, Join: join, Listen: "none", Workspace: t.TempDir(), Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(b.Prefs.Close)
+	return b
+}
 
 // newTestUI creates the main window without a gateway: the test sets its views.
 func newTestUI(t *testing.T) *ui {
 	t.Helper()
+	return newUIOf(t, "")
+}
+
+// newRemoteUI is newTestUI for the windows of another computer.
+func newRemoteUI(t *testing.T) *ui {
+	t.Helper()
+	return newUIOf(t, "ws://nas/ws")
+}
+
+func newUIOf(t *testing.T, join string) *ui {
+	t.Helper()
 	a := pagetest.App(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
-	b := newTestBackend(t)
-	b.prefs.update(func(r *preferences) { r.FirstRunDone = true })
+	b := newTestBackend(t, join)
+	b.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
 	u := newUI(t.Context(), a, b)
 	t.Cleanup(func() { u.main.conversation.window.Close() }) // the present one
-	t.Cleanup(b.state.Close)
+	t.Cleanup(b.Feed.Close)
 	return u
 }
 
@@ -47,7 +73,7 @@ func (u *ui) send(text string) {
 
 // know makes a view what is known about the gateway.
 func (u *ui) know(v feed.View) {
-	u.backend.state.Update(func(now *feed.View) { *now = v }, u.backend.state.All()...)
+	u.backend.Feed.Update(func(now *feed.View) { *now = v }, u.backend.Feed.All()...)
 }
 
 // update makes a view what is known about the gateway, and draws all parts.
@@ -252,7 +278,7 @@ func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {
 	if u.main.visible {
 		t.Error("the window is not hidden")
 	}
-	u.runTrayItem(state.TrayItem{Do: state.TrayOpen})
+	u.runTrayItem(tray.Item{Do: tray.ActionOpen})
 	if !u.main.visible {
 		t.Error("the tray does not show it again")
 	}
@@ -330,23 +356,23 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 	if u.main.conversation.page.Pane.Draft() != "half a thought" {
 		t.Errorf("the draft is lost: %q", u.main.conversation.page.Pane.Draft())
 	}
-	if got := u.backend.prefs.get().Chat; got != protocol.MainSession {
+	if got := u.backend.Prefs.Get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
 	}
 }
 
 func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	a := pagetest.App(t)
-	b := newTestBackend(t)
+	b := newTestBackend(t, "")
 	u := newUI(t.Context(), a, b)
 	defer u.main.conversation.window.Close()
-	defer b.state.Close()
+	defer b.Feed.Close()
 	if !u.main.first.box.Visible() || u.main.conversation.page.Pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-first")
 	test.Tap(u.main.first.startButton)
-	if u.main.first.box.Visible() || !u.main.conversation.page.Pane.Visible() || !b.prefs.get().FirstRunDone {
+	if u.main.first.box.Visible() || !u.main.conversation.page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
 		t.Error("the page stays")
 	}
 	if u.main.conversation.window.Canvas().Focused() != u.main.conversation.page.Pane.Composer() {
@@ -356,10 +382,10 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 
 func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	a := pagetest.App(t)
-	b := newTestBackend(t)
+	b := newTestBackend(t, "")
 	u := newUI(t.Context(), a, b)
 	defer u.main.conversation.window.Close()
-	defer b.state.Close()
+	defer b.Feed.Close()
 	p, c := u.main.first, u.main.conversation.window.Canvas()
 	p.show(nil, nil)
 	if c.Focused() == fyne.Focusable(p.searchAgain) {
@@ -517,8 +543,8 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	v.Sessions.List, v.Questions.Pending = v.Sessions.List[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
-	if u.main.conversation.page.Key() != "agent:work:team" || u.backend.prefs.get().Chat != u.main.conversation.page.Key() || !strings.Contains(u.main.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.page.Key(), u.backend.prefs.get().Chat, u.main.lines())
+	if u.main.conversation.page.Key() != "agent:work:team" || u.backend.Prefs.Get().Chat != u.main.conversation.page.Key() || !strings.Contains(u.main.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.page.Key(), u.backend.Prefs.Get().Chat, u.main.lines())
 	}
 	u.main.open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"

@@ -35,7 +35,7 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 	if got := u.main.lines(); strings.Contains(got, "NAS new") || !strings.Contains(got, "Night watch new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
-	if seen := u.backend.prefs.get().Seen; seen["agent:main:2"] != 200 {
+	if seen := u.backend.Prefs.Get().Seen; seen["agent:main:2"] != 200 {
 		t.Errorf("remembered %v", seen)
 	}
 }

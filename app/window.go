@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/memory"
 	"fairlead/app/native"
+	"fairlead/app/preferences"
 	"fairlead/app/sidebar"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -39,11 +40,11 @@ type window struct {
 }
 
 func newWindow(u *ui) *window {
-	w := &window{ui: u, visible: true, releases: memory.NewReleases(u.backend.releaseMemory), place: u.backend.prefs.get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
+	w := &window{ui: u, visible: true, releases: memory.NewReleases(u.backend.ReleaseMemory), place: u.backend.Prefs.Get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
 	w.conversation = newChatFrame(u, native.NewWindow(u.app, u.mainTitle(), nil), false)
 	w.sidebar = sidebar.New(u.ctx, u.env(), sidebar.Options{
-		Title: cmp.Or(u.backend.flags.gatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
+		Title: cmp.Or(u.backend.GatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
 	})
 	w.side = container.NewStack(w.sidebar.Content)
 	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
@@ -60,7 +61,7 @@ func newWindow(u *ui) *window {
 }
 
 func (u *ui) mainTitle() string {
-	if name := u.backend.flags.gatewayName(); name != "" {
+	if name := u.backend.GatewayName(); name != "" {
 		return name + " – Fairlead"
 	}
 	return "Fairlead"
@@ -79,7 +80,7 @@ const barHeight = 4
 
 // newBar returns a bar in the colour of the computer that the windows control; nil for the own one.
 func (u *ui) newBar() *widgets.Rect {
-	name := u.backend.flags.gatewayName()
+	name := u.backend.GatewayName()
 	if name == "" {
 		return nil
 	}
@@ -102,7 +103,7 @@ func belowBar(bar *widgets.Rect, content fyne.CanvasObject) fyne.CanvasObject {
 // fill gives the toolkit's window its content, size and keys.
 func (w *window) fill() {
 	w.conversation.window.SetContent(w.content()) // the toolkit draws the background
-	last := w.ui.backend.prefs.get()
+	last := w.ui.backend.Prefs.Get()
 	w.conversation.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
 	w.conversation.window.SetPadded(false)
 	if !w.place.Request(w.conversation.window) {
@@ -159,7 +160,7 @@ func (w *window) leave(key protocol.SessionKey) {
 // switchTo shows another chat, now and after the next start.
 func (w *window) switchTo(key protocol.SessionKey) {
 	if key.Schedule() == "" { // the next start opens a chat of the person
-		w.ui.backend.prefs.update(func(r *preferences) { r.Chat = key })
+		w.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.Chat = key })
 	}
 	w.conversation.page.Load(key)
 	w.ui.messages.move()

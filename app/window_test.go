@@ -27,7 +27,7 @@ func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
 	}
 	c.window.Resize(fyne.NewSize(700, 500))
 	u.save()
-	if r := u.backend.prefs.get(); r.ChatWidth != 700 {
+	if r := u.backend.Prefs.Get(); r.ChatWidth != 700 {
 		t.Errorf("remembered %+v", r)
 	}
 }
@@ -37,7 +37,7 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	if u.main.content(); u.main.bar != nil {
 		t.Error("the window of this computer has a bar")
 	}
-	u.backend.flags.join = "ws://nas/ws"
+	u = newRemoteUI(t)
 	u.main.content()
 	u.chats.openWindow("alone")
 	t.Cleanup(u.chats.windows["alone"].window.Close)

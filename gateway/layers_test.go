@@ -34,7 +34,7 @@ var levels = []level{
 		"gateway/transfer", "gateway/usage", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
-	{"wiring", []string{"gateway", "app", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", "packaging/unicode", ""}},
+	{"wiring", []string{"gateway", "app", "app/backend", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", "packaging/unicode", ""}},
 }
 
 // systems are the values of GOOS that Fairlead is built for.
@@ -76,10 +76,10 @@ var rules = []rule{
 	},
 	{from: "node/direct", not: "node", why: "it connects two ends and knows neither files nor tools"},
 	{
-		from: "app/", not: "gateway", may: []string{"gateway/protocol", "gateway/peer", "gateway/clients", "gateway/doctor", "gateway/export"},
-		why: "windows are clients of the protocol, and share three tasks of the person with the command line",
+		from: "app/", not: "gateway", may: []string{"gateway/protocol", "gateway/peer", "gateway/clients", "gateway/doctor", "gateway/export"}, except: []string{"app/backend"},
+		why: "windows are clients of the protocol, and share three tasks of the person with the command line; one package starts the gateway",
 	},
-	{from: "app/", not: "node", except: []string{"app/computer"}, why: "windows are clients of the protocol; one package runs this computer's nodes"},
+	{from: "app/", not: "node", except: []string{"app/computer", "app/backend"}, why: "windows are clients of the protocol; one package runs this computer's nodes, and one says how"},
 	{from: "tray", not: "gateway", may: []string{"gateway/protocol", "gateway/peer/format"}, why: "the tray is a client of the protocol"},
 	{from: "gateway/surface", not: "app", why: "surfaces do not know each other"},
 	{from: "gateway", not: "tray", why: "the gateway runs without a screen"},
@@ -110,7 +110,7 @@ var only = map[string][]string{
 }
 
 // noToolkit are packages under app that work without Fyne.
-var noToolkit = []string{"app/chats", "app/feed", "app/lists", "app/machine", "app/state", "app/unsaved", "app/question", "app/transfer", "app/wording", "app/launch", "app/notify", "app/system", "app/instance", "app/picture"}
+var noToolkit = []string{"app/chats", "app/feed", "app/lists", "app/machine", "app/unsaved", "app/question", "app/transfer", "app/wording", "app/launch", "app/notify", "app/system", "app/instance", "app/picture"}
 
 type pkg struct {
 	ImportPath string

@@ -23,7 +23,6 @@ import (
 	"fyne.io/systray"
 
 	"fairlead/app/bind"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/assets"
@@ -33,9 +32,9 @@ import (
 // Tray is the icon in the panel. It belongs to the GUI thread.
 type Tray struct {
 	app     desktop.App
-	run     func(state.TrayItem)
+	run     func(Item)
 	panel   style.Mode
-	current state.Tray
+	current Content
 	isDrawn bool
 	// setMenu shows the entries of a menu, and setTooltip the icon's tooltip, which the toolkit cannot.
 	setMenu    func([]*fyne.MenuItem)
@@ -45,7 +44,7 @@ type Tray struct {
 // New adds an icon to a panel that is light or dark, or [style.System] if that is unknown. do is
 // called with the chosen entry, until ctx ends. It replaces what intercepts that w, any window, is
 // closed. The first Show must be after the application has started.
-func New(ctx context.Context, app desktop.App, w fyne.Window, panel style.Mode, do func(state.TrayItem)) *Tray {
+func New(ctx context.Context, app desktop.App, w fyne.Window, panel style.Mode, do func(Item)) *Tray {
 	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, panel))
 	app.SetSystemTrayWindow(w) // the toolkit starts an icon without a menu of its own
 	systray.SetOnTapped(nil)   // a click on the icon opens the menu
@@ -88,7 +87,7 @@ func add(ctx context.Context, under *systray.MenuItem, items []*fyne.MenuItem) {
 }
 
 // Show shows a snapshot, if it differs from the current one.
-func (t *Tray) Show(s state.Tray) {
+func (t *Tray) Show(s Content) {
 	if t.isDrawn && reflect.DeepEqual(s, t.current) {
 		return
 	}
@@ -102,9 +101,9 @@ func (t *Tray) Show(s state.Tray) {
 	t.current, t.isDrawn = s, true
 }
 
-var icons = map[state.TrayIcon]assets.TrayState{
-	state.TrayIdle: assets.TrayIdle, state.TrayWorking: assets.TrayWorking, state.TrayNeedsYou: assets.TrayNeedsYou,
-	state.TrayOffline: assets.TrayOffline, state.TrayError: assets.TrayError, state.TrayPaused: assets.TrayPaused,
+var icons = map[Icon]assets.TrayState{
+	Idle: assets.TrayIdle, Working: assets.TrayWorking, NeedsYou: assets.TrayNeedsYou,
+	Offline: assets.TrayOffline, Error: assets.TrayError, Paused: assets.TrayPaused,
 }
 
 // glyphSize is the size of the icon in pixels; panels make it smaller.
@@ -195,7 +194,7 @@ func plain(label, system string) string {
 	return strings.ReplaceAll(label, "_", "__")
 }
 
-func (t *Tray) items(list []state.TrayItem) []*fyne.MenuItem {
+func (t *Tray) items(list []Item) []*fyne.MenuItem {
 	var out []*fyne.MenuItem
 	for _, i := range list {
 		if i.Separator {

@@ -14,7 +14,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/inbox"
-	"fairlead/app/state"
 	"fairlead/app/style"
 	"fairlead/assets"
 	"fairlead/gateway/protocol"
@@ -27,7 +26,7 @@ type panel struct {
 }
 
 // newTray returns a tray in the panel, and forgets the icon of the start.
-func (p *panel) newTray(t *testing.T, do func(state.TrayItem)) *Tray {
+func (p *panel) newTray(t *testing.T, do func(Item)) *Tray {
 	tray := New(t.Context(), p, test.NewTempWindow(t, nil), style.System, do)
 	tray.setMenu = func(items []*fyne.MenuItem) { p.menus = append(p.menus, items) }
 	tray.setTooltip = func(string) {}
@@ -75,13 +74,13 @@ func view() feed.View {
 }
 
 // trayFor is the tray for a view with the words of its questions.
-func trayFor(v feed.View) state.Tray { return state.TrayOf(v, inbox.Words(v, time.Now())) }
+func trayFor(v feed.View) Content { return ContentOf(v, inbox.Words(v, time.Now())) }
 
 func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
-	var chosen []state.TrayItem
-	tray := p.newTray(t, func(i state.TrayItem) { chosen = append(chosen, i) })
+	var chosen []Item
+	tray := p.newTray(t, func(i Item) { chosen = append(chosen, i) })
 	tray.Show(trayFor(view()))
 	want := `(Fairlead wants to run a command)
 --
@@ -112,7 +111,7 @@ Quit
 	}
 	p.menus[0][2].ChildMenu.Items[0].Action()
 	p.menus[0][5].ChildMenu.Items[0].Action()
-	if len(chosen) != 2 || chosen[0].Do != state.TrayReview || chosen[0].Question != "q" || chosen[1].Do != state.TrayChat || chosen[1].Key != "a" {
+	if len(chosen) != 2 || chosen[0].Do != ActionReview || chosen[0].Question != "q" || chosen[1].Do != ActionChat || chosen[1].Key != "a" {
 		t.Errorf("chosen %+v", chosen)
 	}
 }
@@ -133,7 +132,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	test.NewTempApp(t)
 	p, v := &panel{}, view()
 	v.Sessions.List[0].Title = "a_b&c"
-	p.newTray(t, func(state.TrayItem) {}).Show(trayFor(v))
+	p.newTray(t, func(Item) {}).Show(trayFor(v))
 	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
 		t.Errorf("menu:\n%s", got)
 	}
@@ -142,7 +141,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
-	tray := p.newTray(t, func(state.TrayItem) {})
+	tray := p.newTray(t, func(Item) {})
 	var tooltips []string
 	tray.setTooltip = func(text string) { tooltips = append(tooltips, text) }
 	v := view()

@@ -57,7 +57,7 @@ func nowLines(v feed.View) (lines []line) {
 		lines = append(lines, line{Icon: "chat", Title: v.ChatName(r.SessionKey), Text: text, Opens: host.Chat{Key: r.SessionKey}})
 	}
 	if n := len(v.Transfers.List); n > 0 {
-		lines = append(lines, line{Icon: "transfer", Title: wording.Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: host.Page("Transfers")})
+		lines = append(lines, line{Icon: "transfer", Title: wording.Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: host.Transfers})
 	}
 	if v.Status.Paused {
 		lines = append(lines, line{Icon: "pause", Title: "The agent is paused"})

@@ -140,6 +140,9 @@ type (
 	}
 )
 
+// Transfers is the page of transfers.
+const Transfers Page = "Transfers"
+
 func (Chat) isTarget()         {}
 func (OtherChat) isTarget()    {}
 func (Archive) isTarget()      {}

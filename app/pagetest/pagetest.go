@@ -18,9 +18,11 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/chats"
+	"fairlead/app/feed"
 	"fairlead/app/golden"
-	"fairlead/app/state"
 	"fairlead/app/style"
+	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 )
@@ -33,11 +35,19 @@ var Noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 // Clock is a page's clock that always returns Noon.
 func Clock() time.Time { return Noon }
 
-// Start starts the test toolkit and returns a state without a gateway; both stop with the test.
-func Start(t testing.TB, mode style.Mode) (ctx context.Context, app *state.App) {
+// Program is what a page gets of the program.
+type Program struct {
+	*feed.Feed
+	Chats  *chats.Chats
+	Drafts *unsaved.Store
+}
+
+// Start starts the test toolkit and returns a program without a gateway; both stop with the test.
+func Start(t testing.TB, mode style.Mode) (ctx context.Context, app *Program) {
 	t.Helper()
 	App(t).Settings().SetTheme(style.New(mode, 1))
-	app = state.NewApp()
+	f := feed.New()
+	app = &Program{f, chats.New(f), &unsaved.Store{}}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(app.Close)
 	t.Cleanup(cancel)

@@ -15,7 +15,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/files"
 	"fairlead/app/native"
-	"fairlead/app/state"
 	"fairlead/app/system"
 )
 
@@ -32,7 +31,7 @@ type Picker struct {
 	ctx    context.Context
 	app    fyne.App
 	memory Memory
-	say    state.Say
+	say    func(string)
 	own    fyne.Window // Fairlead's dialog; nil while it is closed
 	ask    Ask
 }
@@ -41,7 +40,7 @@ type Picker struct {
 type Ask func(ctx context.Context, parent string, q system.Question) ([]string, error)
 
 // New creates a picker that works until ctx ends. say shows problems.
-func New(ctx context.Context, app fyne.App, memory Memory, ask Ask, say state.Say) *Picker {
+func New(ctx context.Context, app fyne.App, memory Memory, ask Ask, say func(string)) *Picker {
 	return &Picker{ctx: ctx, app: app, memory: memory, ask: ask, say: say}
 }
 

@@ -1,4 +1,4 @@
-package state
+package notifications
 
 import (
 	"cmp"
@@ -11,23 +11,23 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// EndedRun is a run that ended while this window was open, for a notification.
-type EndedRun struct {
+// endedRun is a run that ended while this window was open, for a notification.
+type endedRun struct {
 	ID          protocol.RunID
 	Session     protocol.SessionKey
 	Kind        notify.Kind
 	Title, Body string
 }
 
-// RunNews returns the ended runs that are worth a notification, oldest first: not those that the
+// runNews returns the ended runs that are worth a notification, oldest first: not those that the
 // person stopped, and not successful heartbeats.
-func RunNews(v feed.View) (list []EndedRun) {
+func runNews(v feed.View) (list []endedRun) {
 	for _, r := range v.Runs.Ended {
 		if feed.ShownElsewhere(v, r) {
 			continue
 		}
 		chat, _ := v.Session(r.SessionKey)
-		e := EndedRun{ID: r.RunID, Session: r.SessionKey, Title: feed.TitleOf(chat)}
+		e := endedRun{ID: r.RunID, Session: r.SessionKey, Title: feed.TitleOf(chat)}
 		failed := r.State == protocol.RunFailed
 		why := "The answer failed."
 		if r.Error != nil {
@@ -41,7 +41,7 @@ func RunNews(v feed.View) (list []EndedRun) {
 			e.Kind, e.Title, e.Body = notify.Schedules, "Schedule: "+e.Title, "Finished"
 		case part == "heartbeat":
 			e.Kind = notify.Schedules
-		case IsChannelChat(r.SessionKey):
+		case isChannelChat(r.SessionKey):
 			e.Kind, e.Body = notify.Messages, "New message. The agent has answered."
 		default:
 			e.Kind, e.Body = notify.Finished, cmp.Or(r.Answer, "The answer is ready.")
@@ -57,8 +57,8 @@ func RunNews(v feed.View) (list []EndedRun) {
 	return list
 }
 
-// IsChannelChat reports whether other people take part in a chat, over a channel.
-func IsChannelChat(key protocol.SessionKey) bool {
+// isChannelChat reports whether other people take part in a chat, over a channel.
+func isChannelChat(key protocol.SessionKey) bool {
 	kinds := []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}
 	p := strings.Split(string(key), ":")
 	if len(p) < 4 || p[0] != "agent" {

@@ -1,4 +1,4 @@
-package app
+package backend
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"fairlead/app/computer"
 	"fairlead/app/launch"
+	"fairlead/app/preferences"
 	"fairlead/app/settings"
 	"fairlead/app/style"
 	"fairlead/gateway"
@@ -16,28 +17,34 @@ import (
 )
 
 // local gives the settings access to this computer's own settings.
-type local struct{ b *backend }
+type local struct{ b *Backend }
 
-func (l local) settings() *settings.Local {
-	return &settings.Local{Agent: l, Preferences: l, System: l, Token: l.Token, LogDir: gateway.LogDir(l.b.home)}
+// Local are this computer's own settings.
+func (b *Backend) Local() *settings.Local {
+	l := local{b}
+	return &settings.Local{Agent: l, Preferences: l, System: l, Token: l.Token, LogDir: gateway.LogDir(b.opts.Home)}
 }
 
 func (l local) Workspace() string             { return l.b.node.Dir() }
 func (l local) SetWorkspace(dir string) error { return l.b.setWorkspace(dir) }
-func (l local) Hidden() bool                  { return l.b.prefs.get().Hidden }
-func (l local) SetHidden(on bool)             { l.b.prefs.update(func(r *preferences) { r.Hidden = on }) }
-func (l local) Listen() string                { return l.b.prefs.get().Listen }
-func (l local) SetListen(addr string)         { l.b.prefs.update(func(r *preferences) { r.Listen = addr }) }
-func (l local) AtLogin() bool                 { return l.program().AtLogin() }
-func (l local) SetAtLogin(on bool) error      { return l.program().SetAtLogin(on) }
-func (l local) Links() bool                   { return l.program().Links() }
-func (l local) SetLinks(on bool) error        { return l.program().SetLinks(on) }
+func (l local) Hidden() bool                  { return l.b.Prefs.Get().Hidden }
+func (l local) SetHidden(on bool) {
+	l.b.Prefs.Update(func(r *preferences.Preferences) { r.Hidden = on })
+}
+func (l local) Listen() string { return l.b.Prefs.Get().Listen }
+func (l local) SetListen(addr string) {
+	l.b.Prefs.Update(func(r *preferences.Preferences) { r.Listen = addr })
+}
+func (l local) AtLogin() bool            { return l.program().AtLogin() }
+func (l local) SetAtLogin(on bool) error { return l.program().SetAtLogin(on) }
+func (l local) Links() bool              { return l.program().Links() }
+func (l local) SetLinks(on bool) error   { return l.program().SetLinks(on) }
 
 func (l local) Token() (string, error) {
 	if t := keychain.FromEnv(); t != "" {
 		return t.Reveal(), nil
 	}
-	t, err := keychain.Open(l.b.home).Get(gateway.TokenName)
+	t, err := keychain.Open(l.b.opts.Home).Get(gateway.TokenName)
 	return t.Reveal(), err
 }
 
@@ -63,7 +70,7 @@ func parseConfinement(c settings.Confinement) (node.Confinement, error) {
 	return parsed, err
 }
 
-func (l local) Confinement() settings.Confinement { return l.b.prefs.get().Confine }
+func (l local) Confinement() settings.Confinement { return l.b.Prefs.Get().Confine }
 
 // SetConfinement changes what this computer's node may access. On an error nothing changes.
 func (l local) SetConfinement(c settings.Confinement) error {
@@ -76,17 +83,17 @@ func (l local) SetConfinement(c settings.Confinement) error {
 		}
 	}
 	b, before := l.b, l.Confinement()
-	b.prefs.update(func(r *preferences) { r.Confine = c })
-	if err := b.startNode(b.workspace()); err != nil {
-		b.prefs.update(func(r *preferences) { r.Confine = before })
+	b.Prefs.Update(func(r *preferences.Preferences) { r.Confine = c })
+	if err := b.startNode(b.Workspace()); err != nil {
+		b.Prefs.Update(func(r *preferences.Preferences) { r.Confine = before })
 		return err
 	}
-	b.remote.nodes.Restart()
+	b.Gateways.Nodes.Restart()
 	return nil
 }
 
 // startNode replaces the running node by one with another workspace, once that has stopped.
-func (b *backend) startNode(dir string) error {
+func (b *Backend) startNode(dir string) error {
 	if b.gw == nil {
 		return errors.New("this window is connected to a remote gateway; change this on that computer")
 	}
@@ -99,13 +106,13 @@ func (b *backend) startNode(dir string) error {
 }
 
 // nodeOptions returns the options that all nodes of this computer share: workspace and confinement.
-func (b *backend) nodeOptions(dir string) (node.Options, error) {
-	confine, err := parseConfinement(b.prefs.get().Confine)
+func (b *Backend) nodeOptions(dir string) (node.Options, error) {
+	confine, err := parseConfinement(b.Prefs.Get().Confine)
 	return node.Options{Workspace: dir, Confine: confine, Home: b.gw.Home(), Logger: b.log, Version: gateway.Version}, err
 }
 
 // setWorkspace moves the node to another workspace, now and after the next start.
-func (b *backend) setWorkspace(dir string) error {
+func (b *Backend) setWorkspace(dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -120,18 +127,18 @@ func (b *backend) setWorkspace(dir string) error {
 	if err := b.startNode(dir); err != nil {
 		return err
 	}
-	b.prefs.update(func(r *preferences) { r.Workspace = dir })
-	b.remote.nodes.Restart()
+	b.Prefs.Update(func(r *preferences.Preferences) { r.Workspace = dir })
+	b.Gateways.Nodes.Restart()
 	return nil
 }
 
-// workspace returns the agent's folder: from the command line, else from the preferences, else the
+// Workspace returns the agent's folder: from the command line, else from the preferences, else the
 // one that fits how the program was started.
-func (b *backend) workspace() string {
-	if b.flags.workspace != "" {
-		return b.flags.workspace
+func (b *Backend) Workspace() string {
+	if b.opts.Workspace != "" {
+		return b.opts.Workspace
 	}
-	if dir := b.prefs.get().Workspace; dir != "" {
+	if dir := b.Prefs.Get().Workspace; dir != "" {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
 			return dir
 		}

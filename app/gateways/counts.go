@@ -1,4 +1,4 @@
-package app
+package gateways
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"fairlead/app/feed"
 )
 
-// writeCounts writes the number of pending approvals for the parent process, one per line.
-func writeCounts(w io.Writer, views iter.Seq[feed.View]) {
+// WriteCounts writes the number of pending approvals for the parent process, one per line.
+func WriteCounts(w io.Writer, views iter.Seq[feed.View]) {
 	last := 0
 	for v := range views {
 		n := v.Needs()
@@ -25,7 +25,7 @@ func writeCounts(w io.Writer, views iter.Seq[feed.View]) {
 	}
 }
 
-// readCounts reads the output of writeCounts. It ignores other lines, such as a library's output.
+// readCounts reads the output of WriteCounts. It ignores other lines, such as a library's output.
 func readCounts(r io.Reader, onCount func(int)) {
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {

@@ -1,4 +1,4 @@
-package app
+package backend
 
 import (
 	"bufio"
@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/gateways"
 	"fairlead/app/settings"
+	"fairlead/gateway"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
 	"fairlead/node"
@@ -69,15 +71,15 @@ func holder(t *testing.T, home string, pin identity.Pin) (pid int, leave func())
 // connected as the gateway's machine when the desktop program tries.
 func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	other := reachable(t)
-	defer other.stop()
+	defer other.Stop()
 	home, folder := t.TempDir(), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
-	g.nodes.RetryInterval = 10 * time.Millisecond
-	g.nodes.Start(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
-	defer func() { g.nodes.Close() }()
-	invite, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
+	g := gateways.New(ctx, home, gateway.Version, slog.New(slog.DiscardHandler))
+	g.Nodes.RetryInterval = 10 * time.Millisecond
+	g.Nodes.Start(func() (node.Options, error) { return node.Options{Workspace: folder, Home: home}, nil })
+	defer func() { g.Nodes.Close() }()
+	invite, err := feed.Call(t.Context(), other.Feed, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	peers, err := g.peers.List()
+	peers, err := g.Peers.List()
 	if err != nil || len(peers) != 1 {
 		t.Fatalf("got %v, %v; want err == nil && len(peers) == 1", peers, err)
 	}
@@ -102,7 +104,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 		waiting, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
 		down := ""
-		for range g.nodes.Changed.Changes(waiting) {
+		for range g.Nodes.Changed.Changes(waiting) {
 			if list, err := g.List(); err != nil || len(list) != 1 {
 				t.Fatalf("got %v, %v; want err == nil && len(list) == 1", list, err)
 			} else if down = list[0].OfflineReason; down == want {
@@ -114,12 +116,12 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	there(true)
 	says("")
 
-	g.nodes.Stop(pin)
+	g.Nodes.Stop(pin)
 	there(false)
 	pid, leave := holder(t, home, pin)
-	g.nodes.Restart()
+	g.Nodes.Restart()
 	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
-	if v := other.state.View(); slices.ContainsFunc(v.Machines, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
+	if v := other.Feed.View(); slices.ContainsFunc(v.Machines, func(n protocol.NodeInfo) bool { return n.ID == "cellar" && n.Online }) {
 		t.Error("it is the machine as well")
 	}
 	leave()
@@ -131,14 +133,14 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	}
 
 	// A waiting worker ends at once, not at its next check.
-	g.nodes.Stop(pin)
+	g.Nodes.Stop(pin)
 	pid, _ = holder(t, home, pin)
-	g.nodes.RetryInterval = time.Hour
-	g.nodes.Restart()
+	g.Nodes.RetryInterval = time.Hour
+	g.Nodes.Restart()
 	says(fmt.Sprintf("this computer is already connected to %s by fairlead node (process %d)", name, pid))
 	ended := make(chan struct{})
 	go func() {
-		g.nodes.Close()
+		g.Nodes.Close()
 		close(ended)
 	}()
 	select {

@@ -1,4 +1,4 @@
-package state
+package feed_test
 
 import (
 	"strings"
@@ -16,7 +16,7 @@ func TestViewFollowsTheFeed(t *testing.T) {
 	bubble(t, func(f *feedtest.Gateway) {
 		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "First", LastActiveAt: 10}}
 		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "nas"}}
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		v := a.View()
 		if !v.Status.Connected || !v.Status.Loaded || len(v.Sessions.List) != 1 || v.Status.Problem != "" {
 			t.Fatalf("after the snapshot: %+v", v)
@@ -48,7 +48,7 @@ func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 	nightly := protocol.SessionEntry{SessionKey: protocol.ScheduleChat("main", "j"), Schedule: "j", Title: "Nightly"}
 	bubble(t, func(f *feedtest.Gateway) {
 		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", LastActiveAt: 10}, nightly}
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		later := nightly
 		later.LastActiveAt = 20
 		for _, step := range []protocol.Change{{}, {Kind: protocol.ChangeSession, Session: &later}} {
@@ -69,7 +69,7 @@ func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 }
 
 func TestLostConnectionIsSaidAndMendsItself(t *testing.T) {
-	bubble(t, nil, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	bubble(t, nil, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Cut()
 		if v := a.View(); v.Status.Connected || v.Status.Problem == "" {
 			t.Fatalf("after the cut: connected %v, problem %q", v.Status.Connected, v.Status.Problem)
@@ -86,7 +86,7 @@ func TestLostConnectionIsSaidAndMendsItself(t *testing.T) {
 }
 
 func TestRefusedTokenSaysWhatToDo(t *testing.T) {
-	a := NewApp()
+	a := feed.New()
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
 	if p := a.View().Status.Problem; !strings.Contains(p, "FAIRLEAD_TOKEN") {
 		t.Errorf("problem: %q", p)
@@ -94,7 +94,7 @@ func TestRefusedTokenSaysWhatToDo(t *testing.T) {
 }
 
 func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
-	a := NewRemoteApp("this")
+	a := feed.NewRemote("this")
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
 	if p := a.View().Status.Problem; p != "The gateway no longer accepts this computer's token." {
 		t.Errorf("at first: %q", p)
@@ -111,7 +111,7 @@ func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {
 		feedtest.On(f, protocol.ModelsList, func(p protocol.ModelsListParams) (protocol.ModelsListResult, error) {
 			return protocol.ModelsListResult{Models: []protocol.ModelInfo{{ID: "qwen", Tools: true}, {ID: "embed"}}}, nil
 		})
-	}, func(t *testing.T, a *App, f *feedtest.Gateway) {
+	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		if m := a.View().Models; len(m) != 2 || m[0].Ref.Provider != "operator" || m[1].Ref.ID != "qwen" {
 			t.Errorf("choices: %+v", m)
 		}
@@ -161,4 +161,8 @@ func TestRefusalOfASettingDoesNotNameItsPath(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
+}
+
+func bubble(t *testing.T, setup func(*feedtest.Gateway), body func(*testing.T, *feed.Feed, *feedtest.Gateway)) {
+	feedtest.Run(t, feed.New, setup, body)
 }

@@ -1,4 +1,4 @@
-package state
+package tray
 
 import (
 	"context"
@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/gateways"
 	"fairlead/app/inbox"
 	"fairlead/gateway/protocol"
 )
-
-// trayFor is the tray for a view with the words of the questions.
-func trayFor(v feed.View) Tray { return TrayOf(v, inbox.Words(v, time.Now())) }
 
 var exampleQuestion = protocol.Question{
 	ID: "q", Kind: protocol.AskCall, State: protocol.QuestionPending, Node: "nas", Tool: "Bash",
@@ -28,17 +26,17 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	input := []protocol.Question{{Kind: protocol.AskInput, Input: &protocol.InputSubject{Server: "docs"}}}
 	for _, c := range []struct {
 		v      feed.View
-		icon   TrayIcon
+		icon   Icon
 		status string
 	}{
-		{feed.View{}, TrayIdle, "Starting"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true}}, TrayIdle, "Ready"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}}, TrayWorking, "Working"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}, Questions: feed.Questions{Pending: asked}}, TrayNeedsYou, "2 questions need you"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: input}}, TrayNeedsYou, "“docs” asks you a question"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}}, TrayPaused, "Paused"},
-		{feed.View{Status: feed.Status{Problem: "refused"}, Questions: feed.Questions{Pending: asked}}, TrayOffline, "No connection to the gateway"},
-		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Pending: asked}}, TrayError, "Cannot save data"},
+		{feed.View{}, Idle, "Starting"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}}, Idle, "Ready"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}}, Working, "Working"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Runs: feed.Runs{List: working}, Questions: feed.Questions{Pending: asked}}, NeedsYou, "2 questions need you"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: input}}, NeedsYou, "“docs” asks you a question"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Paused: true}}}, Paused, "Paused"},
+		{feed.View{Status: feed.Status{Problem: "refused"}, Questions: feed.Questions{Pending: asked}}, Offline, "No connection to the gateway"},
+		{feed.View{Status: feed.Status{Connected: true, Loaded: true, Status: protocol.Status{Storage: "full"}}, Questions: feed.Questions{Pending: asked}}, Error, "Cannot save data"},
 	} {
 		t.Run(c.status, func(t *testing.T) {
 			if got := trayFor(c.v); got.Icon != c.icon || got.Status != c.status {
@@ -58,7 +56,7 @@ func TestTrayListsStayShort(t *testing.T) {
 		v.Machines = append(v.Machines, protocol.NodeInfo{ID: protocol.NodeID(fmt.Sprint(i))})
 	}
 	for _, i := range trayFor(v).Items {
-		if len(i.Items) > maxTrayItems+1 {
+		if len(i.Items) > maxItems+1 {
 			t.Errorf("%s has %d items", i.Label, len(i.Items))
 		}
 	}
@@ -86,7 +84,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 			tray = append(tray, id)
 		}
 	}
-	if !slices.Equal(tray, want[:min(len(want), maxTrayItems)]) {
+	if !slices.Equal(tray, want[:min(len(want), maxItems)]) {
 		t.Errorf("tray: got %v, want the order of %v", tray, want)
 	}
 }
@@ -97,7 +95,7 @@ func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
 		if i.Label != "Machines" {
 			continue
 		}
-		for k, want := range []TrayItem{{Label: "My laptop · online", Do: TrayMachine, Node: "n1"}, {Label: "nas · offline", Do: TrayMachine, Node: "nas"}} {
+		for k, want := range []Item{{Label: "My laptop · online", Do: ActionMachine, Node: "n1"}, {Label: "nas · offline", Do: ActionMachine, Node: "nas"}} {
 			if got := i.Items[k]; got.Label != want.Label || got.Do != want.Do || got.Node != want.Node {
 				t.Errorf("%+v, want %+v", got, want)
 			}
@@ -131,12 +129,12 @@ func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
 	if got := tray.With(nil); len(got.Items) != len(tray.Items) {
 		t.Error("without other gateways the menu has an entry for them")
 	}
-	with := tray.With([]GatewayLine{{ID: "pin", Name: "cellar"}})
+	with := tray.With([]gateways.Line{{ID: "pin", Name: "cellar"}})
 	for i, item := range with.Items {
 		if item.Label != "Gateways" {
 			continue
 		}
-		if with.Items[i-1].Label != "Machines" || len(item.Items) != 1 || item.Items[0].Do != TrayGateway || item.Items[0].Gateway != "pin" {
+		if with.Items[i-1].Label != "Machines" || len(item.Items) != 1 || item.Items[0].Do != ActionGateway || item.Items[0].Gateway != "pin" {
 			t.Errorf("the entry is %+v after %q", item, with.Items[i-1].Label)
 		}
 		return
@@ -145,8 +143,8 @@ func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
 }
 
 func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
-	list := []GatewayLine{{ID: "p1", Name: "cellar", Needs: 2}, {ID: "p2", Name: "Attic", Address: "10.0.0.2:8790"}, {ID: "p3", Name: "attic", Address: "10.0.0.3:8790", Needs: 1}}
-	menu := func(tray Tray) (item TrayItem) {
+	list := []gateways.Line{{ID: "p1", Name: "cellar", Needs: 2}, {ID: "p2", Name: "Attic", Address: "10.0.0.2:8790"}, {ID: "p3", Name: "attic", Address: "10.0.0.3:8790", Needs: 1}}
+	menu := func(tray Content) (item Item) {
 		for _, i := range tray.Items {
 			if strings.HasPrefix(i.Label, "Gateways") {
 				item = i
@@ -156,8 +154,8 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	}
 	plain := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}})
 	one := plain.With(list[:1])
-	if one.Icon != TrayNeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
-		t.Errorf(`got %+v; want one.Icon == TrayNeedsYou && one.Needs == 2 && one.Status == "2 approvals waiting at cellar" && one.Items[0].Label == one.Status`, one)
+	if one.Icon != NeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
+		t.Errorf(`got %+v; want one.Icon == NeedsYou && one.Needs == 2 && one.Status == "2 approvals waiting at cellar" && one.Items[0].Label == one.Status`, one)
 	}
 	if plain.Items[0].Label != "Ready" {
 		t.Errorf("the tray it began with says %q now", plain.Items[0].Label)
@@ -178,7 +176,7 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	if here.Needs != 3 || here.Status != "Fairlead wants to run a command" {
 		t.Errorf(`got %d, %q; want here.Needs == 3 && here.Status == "Fairlead wants to run a command"`, here.Needs, here.Status)
 	}
-	same := GatewayNames([]GatewayLine{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
+	same := gateways.Names([]gateways.Line{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
 	if !slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"}) {
 		t.Errorf(`got %q; want slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"})`, same)
 	}
@@ -192,7 +190,7 @@ func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 	if got, want := strings.Join(labels, ", "), "Ready, , Open, New chat, , Pause agent, Settings, , Quit"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	with := trayFor(feed.View{}).With([]GatewayLine{{ID: "pin", Name: "cellar"}})
+	with := trayFor(feed.View{}).With([]gateways.Line{{ID: "pin", Name: "cellar"}})
 	if got := with.Items[4]; got.Label != "Gateways" {
 		t.Errorf("the entry after New chat is %q", got.Label)
 	}
@@ -202,8 +200,8 @@ func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}}
 	for _, i := range trayFor(v).Items {
 		if i.Label == "Transfers (1)" {
-			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != TrayTransfers {
-				t.Errorf(`got %+v; want len(i.Items) == 1 && i.Items[0].Label == "photos to nas · 40 %%" && i.Items[0].Do == TrayTransfers`, i.Items)
+			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != ActionTransfers {
+				t.Errorf(`got %+v; want len(i.Items) == 1 && i.Items[0].Label == "photos to nas · 40 %%" && i.Items[0].Do == ActionTransfers`, i.Items)
 			}
 			return
 		}

@@ -1,4 +1,4 @@
-package app
+package preferences
 
 import (
 	"crypto/sha256"
@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 
-	"fairlead/app/chat"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,21 +19,21 @@ type draftPictures struct {
 	Pictures []protocol.Attachment `json:"pictures"`
 }
 
-// draftFiles saves drafts with the preferences. It implements [chat.DraftStore].
-type draftFiles struct{ backend *backend }
+// Drafts saves drafts with the preferences. It implements chat.DraftStore.
+type Drafts struct{ Store *Store }
 
-// loadDrafts returns the drafts that were saved before the last restart.
-func loadDrafts(b *backend) *chat.Drafts {
-	pictures := make(map[protocol.SessionKey][]protocol.Attachment)
-	for saved := range readFiles[draftPictures](b.prefs, draftDir) {
+// Load returns the drafts that were saved before the last restart. It waits for the disk.
+func (d Drafts) Load() (texts map[protocol.SessionKey]string, pictures map[protocol.SessionKey][]protocol.Attachment) {
+	pictures = make(map[protocol.SessionKey][]protocol.Attachment)
+	for saved := range readFiles[draftPictures](d.Store, draftDir) {
 		pictures[saved.Chat] = saved.Pictures
 	}
-	return chat.NewDrafts(draftFiles{b}, b.prefs.get().Drafts, pictures)
+	return d.Store.Get().Drafts, pictures
 }
 
-// SaveText implements [chat.DraftStore].
-func (d draftFiles) SaveText(key protocol.SessionKey, text string) {
-	d.backend.prefs.update(func(r *preferences) {
+// SaveText implements chat.DraftStore.
+func (d Drafts) SaveText(key protocol.SessionKey, text string) {
+	d.Store.Update(func(r *Preferences) {
 		if r.Drafts[key] == text {
 			return
 		}
@@ -48,13 +47,13 @@ func (d draftFiles) SaveText(key protocol.SessionKey, text string) {
 	})
 }
 
-// SavePictures implements [chat.DraftStore].
-func (d draftFiles) SavePictures(key protocol.SessionKey, pictures []protocol.Attachment) {
+// SavePictures implements chat.DraftStore.
+func (d Drafts) SavePictures(key protocol.SessionKey, pictures []protocol.Attachment) {
 	sum := sha256.Sum256([]byte(key)) // a key has characters that file names cannot have
 	name := filepath.Join(draftDir, hex.EncodeToString(sum[:8])+".json")
 	if len(pictures) == 0 {
-		d.backend.prefs.saveFile(name, nil)
+		d.Store.saveFile(name, nil)
 		return
 	}
-	d.backend.prefs.saveFile(name, draftPictures{key, pictures})
+	d.Store.saveFile(name, draftPictures{key, pictures})
 }

@@ -1,13 +1,18 @@
-package app
+// Package notifications shows what needs the person, and what is new, in notifications of the system
+// while no window of the program is in front.
+package notifications
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/inbox"
 	"fairlead/app/lists"
 	"fairlead/app/notify"
@@ -17,16 +22,36 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// notifications are those of the system, shown while no window of Fairlead has the focus.
-type notifications struct {
-	ui       *ui
-	notifier notifier
-	settings notify.Settings
-	// isInFront reports whether a window of this program has the focus.
-	isInFront func() bool
-	answer    func(protocol.Question, protocol.QuestionAnswerParams)
-	// openDialog shows a question in the dialog.
-	openDialog func(protocol.QuestionID)
+// Windows are the windows of the program.
+type Windows interface {
+	// Show brings the main window to the front.
+	Show()
+	// Open shows a place.
+	Open(host.Target)
+	// Say shows a message.
+	Say(text string)
+	// IsInFront reports whether a window has the focus.
+	IsInFront() bool
+	// ShowsTransfers reports whether the transfers are visible.
+	ShowsTransfers() bool
+}
+
+// Notifier shows notifications (notify.Notifier).
+type Notifier interface {
+	Show(notify.Message)
+	Remove(id string)
+}
+
+// Notifications are those of the system, shown while no window of Fairlead has the focus. They belong
+// to the GUI thread.
+type Notifications struct {
+	Settings notify.Settings
+	Notifier Notifier // nil before [Notifications.Start]
+
+	ctx     context.Context
+	feed    *feed.Feed
+	windows Windows
+	answer  func(protocol.Question, protocol.QuestionAnswerParams)
 	// announced questions, in a notification or a window, with the text
 	announced map[string]string
 	onScreen  map[string]shown // notifications of questions on the screen
@@ -35,7 +60,7 @@ type notifications struct {
 	announcedRuns      map[protocol.RunID]bool
 	answers            map[protocol.SessionKey]bool   // chats with announced answers that nobody has looked at
 	news               map[string]protocol.SessionKey // other notifications on the screen, and their chats
-	checked            time.Time                      // of the latest check by tick
+	checked            time.Time                      // of the latest check by Tick
 }
 
 // shown is a notification of a question.
@@ -67,82 +92,76 @@ func isQuestion(id string) bool {
 	return id != summaryID && id != testID
 }
 
-// notifier shows notifications (notify.Notifier).
-type notifier interface {
-	Show(notify.Message)
-	Remove(id string)
-}
-
-// newNotifications returns the notifications of a user interface; start begins showing them.
-func newNotifications(u *ui) *notifications {
-	return &notifications{
-		ui: u, isInFront: func() bool { return u.hasFocus },
+// New returns the notifications; Start begins showing them. They work until ctx ends.
+func New(ctx context.Context, f *feed.Feed, w Windows) *Notifications {
+	return &Notifications{
+		ctx: ctx, feed: f, windows: w, announced: make(map[string]string), onScreen: make(map[string]shown),
 		answer: func(q protocol.Question, p protocol.QuestionAnswerParams) {
-			u.questions.model().Answer([]protocol.Question{q}, p)
+			inbox.NewModel(f).Answer([]protocol.Question{q}, p)
 		},
-		openDialog: u.questions.review,
 	}
 }
 
-func (ns *notifications) start() (stop func()) {
+// Start connects to the system, which shows the notifications until stop is called.
+func (ns *Notifications) Start(log *slog.Logger) (stop func()) {
 	n := notify.New(notify.Actions{
-		Review: func(id string) { bind.Do(ns.ui.ctx, func() { ns.review(id) }) },
-		Allow:  func(id string) { bind.Do(ns.ui.ctx, func() { ns.allow(id, time.Now()) }) },
-		Deny:   func(id string) { bind.Do(ns.ui.ctx, func() { ns.deny(id) }) },
+		Review: func(id string) { bind.Do(ns.ctx, func() { ns.review(id) }) },
+		Allow:  func(id string) { bind.Do(ns.ctx, func() { ns.allow(id, time.Now()) }) },
+		Deny:   func(id string) { bind.Do(ns.ctx, func() { ns.deny(id) }) },
 		Shown: func(id string) {
 			if isQuestion(id) {
-				ns.ui.questions.model().MarkShown(protocol.QuestionID(id), protocol.SurfaceNotification)
+				inbox.NewModel(ns.feed).MarkShown(protocol.QuestionID(id), protocol.SurfaceNotification)
 			}
 		},
-		Disabled: func(why string) { bind.Do(ns.ui.ctx, func() { ns.ui.messages.show(why) }) },
-	}, ns.ui.backend.log)
-	ns.notifier = n
+		Disabled: func(why string) { bind.Do(ns.ctx, func() { ns.windows.Say(why) }) },
+	}, log)
+	ns.Notifier = n
 	return n.Close
 }
 
-func (ns *notifications) review(id string) {
+func (ns *Notifications) review(id string) {
 	switch {
 	case strings.HasPrefix(id, transferPrefix):
-		ns.ui.main.show()
-		ns.ui.nav.openTitled(transfersTitle)
+		ns.showAt(host.Transfers)
 	case strings.HasPrefix(id, runPrefix), strings.HasPrefix(id, schedulePrefix):
-		ns.ui.main.show()
-		ns.ui.main.open(ns.news[id])
+		ns.showAt(host.Chat{Key: ns.news[id]})
 	case id == summaryID:
-		ns.ui.main.show()
-		ns.ui.questions.openPage()
+		ns.showAt(host.Question(""))
 	case id == testID:
-		ns.ui.settings.openPage(settings.NotificationsTitle)
+		ns.windows.Open(host.Page(settings.NotificationsTitle))
 	default:
-		ns.openDialog(protocol.QuestionID(id))
+		ns.windows.Open(host.Question(id))
 	}
+}
+
+// showAt brings the main window to the front, at a place.
+func (ns *Notifications) showAt(to host.Target) {
+	ns.windows.Show()
+	ns.windows.Open(to)
 }
 
 // allow allows an approval once, exactly as the notification showed it: the gateway refuses the
 // answer if the approval has changed. A click that comes too early opens the dialog instead.
-func (ns *notifications) allow(id string, now time.Time) {
+func (ns *Notifications) allow(id string, now time.Time) {
 	s := ns.onScreen[id]
 	if s.question.ID == "" || now.Sub(s.at) < allowDelay {
-		ns.openDialog(protocol.QuestionID(id))
+		ns.windows.Open(host.Question(id))
 		return
 	}
 	ns.answer(s.question, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 }
 
 // deny denies a question in its current form, even if the person has not seen the latest change.
-func (ns *notifications) deny(id string) {
-	if q, ok := ns.ui.view().Questions.Pending.Find(protocol.QuestionID(id)); ok {
+func (ns *Notifications) deny(id string) {
+	if q, ok := ns.feed.View().Questions.Pending.Find(protocol.QuestionID(id)); ok {
 		ns.answer(q, question.Answer(false))
 	}
 }
 
-// update announces the pending questions and withdraws the notifications of the others.
-func (ns *notifications) update(v feed.View, now time.Time) {
-	if ns.notifier == nil {
+// Update announces the pending questions and withdraws the notifications of the others.
+func (ns *Notifications) Update(v feed.View, now time.Time) {
+	if ns.Notifier == nil {
 		return
-	}
-	if ns.announced == nil {
-		ns.announced, ns.onScreen = make(map[string]string), make(map[string]shown)
 	}
 	want := ns.messages(inbox.Notices(v, now))
 	for id := range ns.announced {
@@ -157,8 +176,8 @@ func (ns *notifications) update(v feed.View, now time.Time) {
 			continue
 		}
 		ns.announced[m.ID] = text // also when a window is in front: the dialog is visible there
-		if !ns.isInFront() && ns.settings.Allows(m.setting, now) {
-			ns.notifier.Show(m.Message)
+		if !ns.windows.IsInFront() && ns.Settings.Allows(m.setting, now) {
+			ns.Notifier.Show(m.Message)
 			ns.onScreen[m.ID] = shown{m.question, now}
 		}
 	}
@@ -172,49 +191,49 @@ type questionMessage struct {
 }
 
 // messages returns the notifications of questions. One stands for many that can be merged.
-func (ns *notifications) messages(notices []inbox.Notice) (list []questionMessage) {
+func (ns *Notifications) messages(notices []inbox.Notice) (list []questionMessage) {
 	merge := lists.Without(notices, func(n inbox.Notice) bool { return !n.CanMerge })
 	if n := len(merge); n > maxSeparate {
 		notices = lists.Without(notices, func(n inbox.Notice) bool { return n.CanMerge })
 		list = append(list, questionMessage{setting: notify.Questions, Message: notify.Message{
-			ID: summaryID, Title: fmt.Sprintf("%d questions need you", n), Body: merge[n-1].Line, Sound: ns.settings.Sound,
+			ID: summaryID, Title: fmt.Sprintf("%d questions need you", n), Body: merge[n-1].Line, Sound: ns.Settings.Sound,
 		}})
 	}
 	for _, n := range notices {
 		setting := widgets.Choose(n.IsOfDevice, notify.Pairing, notify.Questions)
 		list = append(list, questionMessage{setting: setting, question: n.Question, Message: notify.Message{
-			ID: string(n.Question.ID), Title: n.Title, Body: n.Body, Allow: n.Whole, Deny: n.CanDeny, Sound: ns.settings.Sound,
+			ID: string(n.Question.ID), Title: n.Title, Body: n.Body, Allow: n.Whole, Deny: n.CanDeny, Sound: ns.Settings.Sound,
 		}})
 	}
 	return list
 }
 
-func (ns *notifications) withdraw(id string) {
+func (ns *Notifications) withdraw(id string) {
 	if _, on := ns.onScreen[id]; on {
-		ns.notifier.Remove(id)
+		ns.Notifier.Remove(id)
 		delete(ns.onScreen, id)
 	}
 }
 
-// withdrawAll removes all notifications, when a window comes to the front.
-func (ns *notifications) withdrawAll() {
+// WithdrawAll removes all notifications, when a window comes to the front.
+func (ns *Notifications) WithdrawAll() {
 	for id := range ns.onScreen {
 		ns.withdraw(id)
 	}
 	for id := range ns.news {
-		ns.notifier.Remove(id)
+		ns.Notifier.Remove(id)
 	}
 	clear(ns.news)
 	ns.answers = nil
 }
 
-// tick withdraws the notifications once a window is in front: not every toolkit reports that.
-func (ns *notifications) tick(now time.Time) {
+// Tick withdraws the notifications once a window is in front: not every toolkit reports that.
+func (ns *Notifications) Tick(now time.Time) {
 	if len(ns.onScreen)+len(ns.news) == 0 || now.Sub(ns.checked) < time.Second {
 		return
 	}
 	ns.checked = now
-	if ns.isInFront() {
-		ns.withdrawAll()
+	if ns.windows.IsInFront() {
+		ns.WithdrawAll()
 	}
 }

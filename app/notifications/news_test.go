@@ -1,8 +1,9 @@
-package app
+package notifications
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"fairlead/app/feed"
@@ -11,62 +12,63 @@ import (
 )
 
 func TestTheEndOfATransferIsNotifiedWhileNobodyLooks(t *testing.T) {
-	f := &fakeNotifier{}
-	u := notifiedUI(f)
-	want := f.wants(t)
+	f := &pagetest.Notifier{}
+	n, w := newNotifications(f)
+	want := f.Wants(t)
 	var v feed.View
 	end := func(id string, at int64) {
 		v.Transfers.Finished = append(slices.Clone(v.Transfers.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: at})
 	}
-	u.notes.updateTransfers(v)
+	n.UpdateTransfers(v)
 	want()
 	end("a", 1)
-	u.notes.updateTransfers(v)
-	u.notes.updateTransfers(v)
+	n.UpdateTransfers(v)
+	n.UpdateTransfers(v)
 	want(`show transfer-a "a to box" allow false deny false`)
 	for i := range 5 {
 		end(fmt.Sprint(i), 2)
 	}
-	u.notes.updateTransfers(v)
+	n.UpdateTransfers(v)
 	want(`show transfer-many "5 transfers finished" allow false deny false`)
-	u.setFocused(true)
+	w.isInFront = true
+	n.WithdrawAll()
 	want("remove transfer-a", "remove transfer-many")
-	u.setFocused(true)
+	w.isInFront = true
+	n.WithdrawAll()
 	want()
-	u.setFocused(false)
+	w.isInFront = false
 	end("a", 3) // it was retried
 	v.Transfers.Finished = v.Transfers.Finished[1:]
-	u.notes.updateTransfers(v)
+	n.UpdateTransfers(v)
 	want(`show transfer-a "a to box" allow false deny false`)
 }
 
 func TestNoticesOfSchedulesAreNotifiedWhileNobodyLooks(t *testing.T) {
-	f := &fakeNotifier{}
-	u := notifiedUI(f)
-	want := f.wants(t)
-	n := protocol.Notice{Title: "Backups", Text: "Two failed", SessionKey: protocol.ScheduleChat("main", "j")}
-	u.notes.announceSchedule(n)
+	f := &pagetest.Notifier{}
+	n, w := newNotifications(f)
+	want := f.Wants(t)
+	notice := protocol.Notice{Title: "Backups", Text: "Two failed", SessionKey: protocol.ScheduleChat("main", "j")}
+	n.AnnounceSchedule(notice)
 	want(`show schedule-agent:main:cron:j "Backups" allow false deny false`)
-	u.notes.announceSchedule(protocol.Notice{Text: "A notice without a chat"})
-	u.setFocused(true)
-	u.notes.announceSchedule(n)
+	n.AnnounceSchedule(protocol.Notice{Text: "A notice without a chat"})
+	w.isInFront = true
+	n.WithdrawAll()
+	n.AnnounceSchedule(notice)
 	want("remove schedule-agent:main:cron:j") // by the window, without another one
 }
 
 func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
-	u := newTestUI(t)
-	u.setFocused(true)
-	v := sample()
+	n, w := newNotifications(&pagetest.Notifier{})
+	w.isInFront = true
+	var v feed.View
 	end := func(id string) {
 		v.Transfers.Finished = append(slices.Clone(v.Transfers.Finished), protocol.Transfer{ID: protocol.TransferID(id), Sources: []string{"nas:/" + id}, To: "box", State: protocol.TransferDone, EndedAt: 1})
-		u.update(v)
+		n.UpdateTransfers(v)
 	}
 	end("a")
-	pagetest.Shows(t, u.main.conversation.window.Content(), "a to box: Done")
-	u.messages.toast.Close()
-	u.nav.openTitled(transfersTitle)
-	end("c")
-	if u.messages.toast.Visible() {
-		t.Error("it is said beside the page that shows it")
+	w.showsTransfers = true
+	end("c") // not beside the page that shows it
+	if len(w.Did) != 1 || !strings.HasPrefix(w.Did[0], "say a to box: Done") {
+		t.Errorf("got %q, want the end of the first transfer only", w.Did)
 	}
 }

@@ -1,4 +1,4 @@
-package state
+package notifications
 
 import (
 	"testing"
@@ -32,13 +32,13 @@ func TestEndedRunsAreNews(t *testing.T) {
 	end("4", "agent:main:cron:j:r", protocol.RunDone, nil)
 	end("5", "agent:main:heartbeat:system:internal", protocol.RunDone, nil)
 	end("6", "agent:main:xmpp:dm:anna", protocol.RunDone, nil)
-	want := []EndedRun{
+	want := []endedRun{
 		{"1", "agent:main:main", notify.Finished, "Main chat", "The answer is ready."},
 		{"3", "agent:main:main", notify.Failed, "Main chat", "The model is overloaded"},
 		{"4", "agent:main:cron:j:r", notify.Schedules, "Schedule: Backup", "Finished"},
 		{"6", "agent:main:xmpp:dm:anna", notify.Messages, "Anna", "New message. The agent has answered."},
 	}
-	got := RunNews(f.View())
+	got := runNews(f.View())
 	if len(got) != len(want) {
 		t.Fatalf("got %+v", got)
 	}
@@ -65,7 +65,7 @@ func TestAnswerIsAnnouncedOnceByWhoAsked(t *testing.T) {
 	} {
 		r := protocol.RunInfo{RunID: "1", SessionKey: "agent:main:main", State: protocol.RunDone, By: by, Answer: "Built."}
 		got := ""
-		for _, n := range RunNews(feed.View{Runs: feed.Runs{Ended: []protocol.RunInfo{r}}}) {
+		for _, n := range runNews(feed.View{Runs: feed.Runs{Ended: []protocol.RunInfo{r}}}) {
 			got += n.Body
 		}
 		if got != want {

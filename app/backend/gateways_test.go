@@ -1,9 +1,8 @@
-package app
+package backend
 
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,28 +12,30 @@ import (
 	"time"
 
 	"fairlead/app/feed"
+	"fairlead/app/gateways"
 	"fairlead/app/inbox"
+	"fairlead/app/preferences"
 	"fairlead/app/question"
 	"fairlead/app/settings"
-	"fairlead/app/state"
+	"fairlead/gateway"
 	"fairlead/gateway/protocol"
 )
 
 // reachable starts another computer, whose gateway listens on the network; the caller stops it.
-func reachable(t *testing.T) *backend {
+func reachable(t *testing.T) *Backend {
 	t.Helper()
 	other := newTestBackend(t)
-	other.start()
+	other.Start()
 	await(t, other, "a machine", online)
 	for _, set := range []struct {
 		path  string
 		value any
 	}{{"network.listen", "127.0.0.1:0"}, {"network.discovery", false}, {"network.enabled", true}} { // enabled last: otherwise each change would reopen it
-		if err := other.state.Set(t.Context(), set.path, set.value); err != nil {
+		if err := feed.Set(t.Context(), other.Feed, set.path, set.value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	pairing := func() feed.Pairing { return other.state.View().Pairing }
+	pairing := func() feed.Pairing { return other.Feed.View().Pairing }
 	for end := time.Now().Add(3 * time.Minute); !pairing().Network.Listening; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the gateway does not listen: %+v", pairing().Network)
@@ -44,15 +45,15 @@ func reachable(t *testing.T) *backend {
 }
 
 // agree is the owner of the other gateway, who approves requests with the expected words.
-func agree(t *testing.T, other *backend) (show func(words []string, seconds int)) {
+func agree(t *testing.T, other *Backend) (show func(words []string, seconds int)) {
 	asked := make(chan []string, 1)
 	go func() {
 		select {
 		case words := <-asked:
 			for ; t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
-				for _, q := range other.state.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden) {
+				for _, q := range other.Feed.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden) {
 					if slices.Equal(q.Pairing.Words, words) {
-						inbox.NewModel(other.state.Feed).Answer([]protocol.Question{q}, question.Answer(true))
+						inbox.NewModel(other.Feed).Answer([]protocol.Question{q}, question.Answer(true))
 						return
 					}
 				}
@@ -67,8 +68,8 @@ func agree(t *testing.T, other *backend) (show func(words []string, seconds int)
 // folder over its network listener, connects a backend to it, and leaves it again.
 func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	other := reachable(t)
-	defer other.stop()
-	invite, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	defer other.Stop()
+	invite, err := feed.Call(t.Context(), other.Feed, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	home := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	g := newGateways(ctx, home, slog.New(slog.DiscardHandler))
+	g := gateways.New(ctx, home, gateway.Version, slog.New(slog.DiscardHandler))
 	name, err := g.Pair(ctx, settings.Invitation{Text: invite.Link}, agree(t, other))
 	if err != nil {
 		t.Fatal(err)
@@ -85,21 +86,21 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	if err != nil || len(list) != 1 || list[0].Name != name || list[0].RefusedReason != "" {
 		t.Fatalf("the gateways are %+v, %v; paired with %q", list, err, name)
 	}
-	if names := g.list.Get(); len(names) != 1 || names[0].Name != name {
+	if names := g.Lines.Get(); len(names) != 1 || names[0].Name != name {
 		t.Errorf("the tray lists %v", names)
 	}
 
-	peer, err := g.peers.Lookup(list[0].ID)
+	peer, err := g.Peers.Lookup(list[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	window := newBackend(flags{join: list[0].ID, peer: &peer}, home, slog.New(slog.DiscardHandler))
-	window.start()
+	window := New(Options{Home: home, Join: list[0].ID, Peer: &peer, Log: slog.New(slog.DiscardHandler)})
+	window.Start()
 	v := await(t, window, "the other gateway's machine", online)
-	if v.Machines[0].ID != other.state.View().Machines[0].ID {
+	if v.Machines[0].ID != other.Feed.View().Machines[0].ID {
 		t.Errorf("the window shows %v", v.Machines)
 	}
-	if window.prefs.path == filepath.Join(home, "windows.json") {
+	if dir := preferences.Dir(home, list[0].ID); dir == home {
 		t.Error("the window keeps its size where the person's own gateway has its")
 	}
 
@@ -111,60 +112,29 @@ func TestAWindowLooksAtAnotherGateway(t *testing.T) {
 	if list, err := g.List(); err != nil || len(list) != 0 {
 		t.Errorf("after leaving the gateways are %v, %v", list, err)
 	}
-	window.stop()
-	window.prefs.close()
-}
-
-func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
-	r, w := io.Pipe()
-	go func() {
-		io.WriteString(w, "a library's word\n-3\n")
-		writeCounts(w, func(yield func(feed.View) bool) {
-			for _, n := range []int{0, 2, 2, 1, 0} {
-				yield(waiting(n))
-			}
-		})
-		w.Close()
-	}()
-	var heard []int
-	readCounts(r, func(n int) { heard = append(heard, n) })
-	if !slices.Equal(heard, []int{2, 1, 0}) {
-		t.Errorf("heard %v", heard)
-	}
-	r.Close()
-	writeCounts(w, func(yield func(feed.View) bool) {
-		if yield(waiting(5)) {
-			t.Error("it goes on though nobody hears it")
-		}
-	})
-
-	g := newGateways(t.Context(), t.TempDir(), slog.New(slog.DiscardHandler))
-	g.list.Update(func(l *[]state.GatewayLine) { *l = []state.GatewayLine{{ID: "a"}, {ID: "b"}} })
-	g.setPending("b", 4)
-	if got := g.list.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
-		t.Errorf("got %+v; want got[0].Needs == 0 && got[1].Needs == 4", got)
-	}
+	window.Stop()
+	window.Prefs.Close()
 }
 
 // TestThisComputerWorksForAnotherGateway offers this computer's tools to the gateway of another
 // data folder, which calls one, then changes the workspace, and leaves.
 func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	other := reachable(t)
-	defer other.stop()
+	defer other.Stop()
 	invite := func() settings.Invitation {
-		i, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
+		i, err := feed.Call(t.Context(), other.Feed, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return settings.Invitation{Text: i.Link, AsMachine: true}
 	}
 	here := newTestBackend(t)
-	here.start()
-	defer here.stop()
+	here.Start()
+	defer here.Stop()
 	await(t, here, "a machine", online)
-	g := here.remote
+	g := here.Gateways
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := g.nodes.Applicant("cellar"); err == nil {
+		if _, err := g.Nodes.Applicant("cellar"); err == nil {
 			break
 		} else if time.Now().After(end) {
 			t.Fatalf("got %v, want !time.Now().After(end)", err)
@@ -191,22 +161,22 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "note.txt"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := feed.Call(t.Context(), other.state, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "cellar__Read", Args: []byte(`{"path":"note.txt"}`)})
+		r, err := feed.Call(t.Context(), other.Feed, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "cellar__Read", Args: []byte(`{"path":"note.txt"}`)})
 		if err != nil || !strings.Contains(string(r.Result), text) {
 			t.Errorf("the agent there reads %s, %v", r.Result, err)
 		}
 	}
 	await(t, other, "this computer there", cellar(true))
-	reads(here.workspace(), "what lies here")
+	reads(here.Workspace(), "what lies here")
 	list, err := g.List()
 	if err != nil || len(list) != 1 || !list[0].IsMachine || list[0].OfflineReason != "" || list[0].Name != name {
 		t.Errorf("the gateways are %+v, %v", list, err)
 	}
-	if len(g.list.Get()) != 0 {
-		t.Errorf("the tray offers a window on %v", g.list.Get())
+	if len(g.Lines.Get()) != 0 {
+		t.Errorf("the tray offers a window on %v", g.Lines.Get())
 	}
 	// Pair for windows, too: either pairing can end without the other.
-	window, err := feed.Call(t.Context(), other.state, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
+	window, err := feed.Call(t.Context(), other.Feed, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,8 +184,8 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	both, err := g.List()
-	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].IsMachine || both[0].OfflineReason != "" || both[1].IsMachine || both[1].OfflineReason != "" || len(g.list.Get()) != 1 {
-		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.list.Get())
+	if err != nil || len(both) != 2 || both[0].ID == both[1].ID || !both[0].IsMachine || both[0].OfflineReason != "" || both[1].IsMachine || both[1].OfflineReason != "" || len(g.Lines.Get()) != 1 {
+		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.Lines.Get())
 	}
 	if told, err := g.Leave(t.Context(), both[1].ID); err != nil || !told {
 		t.Errorf("leaving as a window: told %t, %v", told, err)
@@ -224,21 +194,21 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Errorf("after leaving as a window the gateways are %+v, %v", left, err)
 	}
 	// A new workspace here applies to the agent there, once the person there has approved it.
-	here.flags.workspace = ""
+	here.opts.Workspace = ""
 	dir := t.TempDir()
 	if err := here.setWorkspace(dir); err != nil {
 		t.Fatal(err)
 	}
 	var wider []protocol.Question
 	for end := time.Now().Add(3 * time.Minute); len(wider) == 0; time.Sleep(10 * time.Millisecond) {
-		wider = other.state.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden)
+		wider = other.Feed.View().Questions.Pending.Of(protocol.AskPair, protocol.AskWiden)
 		if time.Now().After(end) {
 			t.Fatal("the person there is not asked")
 		}
 	}
 	answer := question.Answer(true)
 	answer.ID, answer.Hash = wider[0].ID, wider[0].Hash
-	if _, err := feed.Call(t.Context(), other.state, protocol.QuestionAnswer, answer); err != nil {
+	if _, err := feed.Call(t.Context(), other.Feed, protocol.QuestionAnswer, answer); err != nil {
 		t.Fatal(err)
 	}
 	await(t, other, "this computer again", cellar(true))
@@ -250,21 +220,5 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	await(t, other, "this computer's end", func(v feed.View) bool { return !cellar(true)(v) })
 	if list, err := g.List(); err != nil || len(list) != 0 {
 		t.Errorf("after leaving the gateways are %v, %v", list, err)
-	}
-}
-
-func TestTheEndOfAPairingIsExplained(t *testing.T) {
-	now := time.Now()
-	for want, r := range map[string]protocol.DeviceRefused{
-		"vm revoked this computer's access 5 min ago.":                        {Reason: protocol.RefusedRevoked, By: "owner (command line)", At: now.Add(-5 * time.Minute).UnixMilli()},
-		"vm revoked this computer's access.":                                  {Reason: protocol.RefusedRevoked},
-		"This computer's access to vm was for a limited time, which is over.": {Reason: protocol.RefusedExpired},
-		"vm removed this computer.":                                           {Reason: protocol.RefusedUnknown},
-	} {
-		t.Run(want, func(t *testing.T) {
-			if got := feed.RefusedText("vm", r, now); got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
-		})
 	}
 }

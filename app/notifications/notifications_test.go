@@ -1,6 +1,7 @@
-package app
+package notifications
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,28 +10,26 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/notify"
-	"fairlead/app/state"
+	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
 )
 
-// fakeNotifier records what is on the screen.
-type fakeNotifier struct{ did []string }
-
-func (f *fakeNotifier) Show(m notify.Message) {
-	f.did = append(f.did, fmt.Sprintf("show %s %q allow %v deny %v", m.ID, m.Title, m.Allow, m.Deny))
+// fakeWindows record what they are asked for.
+type fakeWindows struct {
+	pagetest.Host
+	isInFront, showsTransfers bool
 }
-func (f *fakeNotifier) Remove(id string) { f.did = append(f.did, "remove "+id) }
 
-// wants returns a function that checks the actions since its previous call, in any order.
-func (f *fakeNotifier) wants(t *testing.T) func(did ...string) {
-	return func(did ...string) {
-		t.Helper()
-		slices.Sort(f.did)
-		if got, want := strings.Join(f.did, "; "), strings.Join(did, "; "); got != want {
-			t.Errorf("did %s, want %s", got, want)
-		}
-		f.did = nil
-	}
+func (w *fakeWindows) Show()                { w.Did = append(w.Did, "show") }
+func (w *fakeWindows) IsInFront() bool      { return w.isInFront }
+func (w *fakeWindows) ShowsTransfers() bool { return w.showsTransfers }
+
+// newNotifications returns notifications in a notifier, and the windows, which are not in front.
+func newNotifications(f Notifier) (*Notifications, *fakeWindows) {
+	w := &fakeWindows{}
+	n := New(context.Background(), feed.New(), w)
+	n.Notifier = f
+	return n, w
 }
 
 func waiting(n int) (v feed.View) {
@@ -44,38 +43,38 @@ func waiting(n int) (v feed.View) {
 }
 
 func TestQuestionsAreNotifiedWhileNobodyLooks(t *testing.T) {
-	f := &fakeNotifier{}
-	u := notifiedUI(f)
-	want := f.wants(t)
-	u.notes.update(waiting(1), noon)
+	f := &pagetest.Notifier{}
+	n, w := newNotifications(f)
+	want := f.Wants(t)
+	n.Update(waiting(1), pagetest.Noon)
 	want(`show 0 "Fairlead wants to run a command" allow false deny true`)
-	u.notes.update(waiting(1), noon)
+	n.Update(waiting(1), pagetest.Noon)
 	want()
-	u.notes.update(waiting(5), noon)
+	n.Update(waiting(5), pagetest.Noon)
 	want("remove 0", `show many "5 questions need you" allow false deny false`)
-	u.notes.update(waiting(6), noon)
+	n.Update(waiting(6), pagetest.Noon)
 	want(`show many "6 questions need you" allow false deny false`)
-	u.notes.update(feed.View{}, noon)
+	n.Update(feed.View{}, pagetest.Noon)
 	want("remove many")
-	u.know(waiting(1))
-	u.setFocused(true)
-	u.notes.update(waiting(2), noon)
+	w.isInFront = true
+	n.WithdrawAll()
+	n.Update(waiting(2), pagetest.Noon)
 	want()
-	u.setFocused(false)
-	u.notes.update(waiting(2), noon)
+	w.isInFront = false
+	n.Update(waiting(2), pagetest.Noon)
 	want() // the dialog was visible
-	u.notes.update(waiting(3), noon)
+	n.Update(waiting(3), pagetest.Noon)
 	want(`show 2 "Fairlead wants to run a command" allow false deny true`)
-	u.know(waiting(3))
-	u.setFocused(true)
+	w.isInFront = true
+	n.WithdrawAll()
 	want("remove 2")
 }
 
 func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
-	f := &fakeNotifier{}
-	u := notifiedUI(f)
+	f := &pagetest.Notifier{}
+	n, w := newNotifications(f)
 	var answers []string
-	u.notes.answer = func(q protocol.Question, r protocol.QuestionAnswerParams) {
+	n.answer = func(q protocol.Question, r protocol.QuestionAnswerParams) {
 		answers = append(answers, r.Decision+" "+r.Scope+" "+q.Hash)
 	}
 	ask := func(command, hash string) (v feed.View) {
@@ -86,44 +85,40 @@ func TestAllowInANotificationAllowsOnlyWhatItShowed(t *testing.T) {
 		}}
 		return v
 	}
-	u.know(ask("make", "h1"))
-	u.notes.update(u.view(), noon)
-	f.wants(t)(`show q "Fairlead wants to run a command" allow true deny true`)
-	u.know(ask("make", "h2")) // changed since, and not shown yet
-	u.notes.allow("q", noon.Add(allowDelay))
+	n.Update(ask("make", "h1"), pagetest.Noon)
+	f.Wants(t)(`show q "Fairlead wants to run a command" allow true deny true`)
+	n.allow("q", pagetest.Noon.Add(allowDelay))
 	if got, want := strings.Join(answers, "; "), "allow once h1"; got != want {
 		t.Errorf("answered %q, want %q", got, want)
 	}
-	reviewed := ""
-	u.notes.openDialog = func(id protocol.QuestionID) { reviewed += string(id) }
-	u.notes.allow("q", noon.Add(allowDelay-1)) // it has just appeared
-	u.notes.allow("unknown", noon.Add(time.Hour))
-	if reviewed != "qunknown" || len(answers) != 1 {
-		t.Errorf("reviewed %q, answered %q", reviewed, answers)
+	n.allow("q", pagetest.Noon.Add(allowDelay-1)) // it has just appeared
+	n.allow("unknown", pagetest.Noon.Add(time.Hour))
+	if got, want := strings.Join(w.Did, "; "), "question q; question unknown"; got != want || len(answers) != 1 {
+		t.Errorf("opened %q, want %q; answered %q", got, want, answers)
 	}
 }
 
 func TestSettingsAndQuietHoursSilenceNotifications(t *testing.T) {
-	f := &fakeNotifier{}
-	u := notifiedUI(f)
-	want := f.wants(t)
-	u.notes.settings.Off = map[notify.Kind]bool{notify.Questions: true, notify.Finished: true}
-	u.notes.update(waiting(1), noon)
+	f := &pagetest.Notifier{}
+	n, w := newNotifications(f)
+	want := f.Wants(t)
+	n.Settings.Off = map[notify.Kind]bool{notify.Questions: true, notify.Finished: true}
+	n.Update(waiting(1), pagetest.Noon)
 	run := func(id, key, end string) feed.View {
 		return feed.View{Runs: feed.Runs{Ended: []protocol.RunInfo{{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(key), State: end}}}}
 	}
-	u.notes.updateRuns(run("1", "agent:main:main", protocol.RunDone))
+	n.UpdateRuns(run("1", "agent:main:main", protocol.RunDone))
 	want()
 	v := run("2", "agent:main:main", protocol.RunFailed)
-	u.notes.updateRuns(v)
-	u.notes.updateRuns(v)
+	n.UpdateRuns(v)
+	n.UpdateRuns(v)
 	want(`show run-agent:main:main "Main chat" allow false deny false`)
-	u.notes.tick(noon)
+	n.Tick(pagetest.Noon)
 	want()
-	u.hasFocus = true
-	u.notes.tick(noon.Add(time.Second))
+	w.isInFront = true
+	n.Tick(pagetest.Noon.Add(time.Second))
 	want("remove run-agent:main:main")
-	u.notes.updateRuns(run("3", "agent:main:main", protocol.RunFailed))
+	n.UpdateRuns(run("3", "agent:main:main", protocol.RunFailed))
 	want() // the window is in front
 }
 
@@ -138,12 +133,12 @@ func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 		{notify.Pairing, []string{"a", "s"}},
 		{notify.Questions, []string{"d"}},
 	} {
-		f := &fakeNotifier{}
-		u := notifiedUI(f)
-		u.notes.settings.Off = map[notify.Kind]bool{c.off: true}
-		u.notes.update(v, noon)
+		f := &pagetest.Notifier{}
+		n, _ := newNotifications(f)
+		n.Settings.Off = map[notify.Kind]bool{c.off: true}
+		n.Update(v, pagetest.Noon)
 		var got []string
-		for _, did := range f.did {
+		for _, did := range f.Did {
 			got = append(got, strings.Fields(did)[1])
 		}
 		if slices.Sort(got); !slices.Equal(got, c.want) {
@@ -152,36 +147,28 @@ func TestOnlyDevicesAreSilencedByTheirSwitch(t *testing.T) {
 	}
 }
 
-// notifiedUI returns a user interface that has nothing but notifications.
-func notifiedUI(n notifier) *ui {
-	u := &ui{backend: &backend{state: state.NewApp()}, questions: &questions{}, nav: &navigator{}}
-	u.notes = newNotifications(u)
-	u.notes.notifier = n
-	return u
-}
-
 // TestManyAnswersShareANotification lets more answers arrive than fit on a screen.
 func TestManyAnswersShareANotification(t *testing.T) {
-	f := &fakeNotifier{}
-	u := notifiedUI(f)
-	want := f.wants(t)
+	f := &pagetest.Notifier{}
+	n, _ := newNotifications(f)
+	want := f.Wants(t)
 	v := feed.View{}
-	end := func(n int, by string) {
-		id := fmt.Sprint("c", n)
+	end := func(i int, by string) {
+		id := fmt.Sprint("c", i)
 		v.Runs.Ended = append(v.Runs.Ended, protocol.RunInfo{RunID: protocol.RunID(id), SessionKey: protocol.SessionKey(id), State: protocol.RunDone, By: by, Answer: "Built."})
-		u.notes.updateRuns(v)
+		n.UpdateRuns(v)
 	}
 	end(0, "owner cli-8d3f")
 	want()
-	for n := 1; n <= 3; n++ {
-		end(n, "owner this computer")
-		want(fmt.Sprintf(`show run-c%d "New chat" allow false deny false`, n))
+	for i := 1; i <= 3; i++ {
+		end(i, "owner this computer")
+		want(fmt.Sprintf(`show run-c%d "New chat" allow false deny false`, i))
 	}
 	end(4, "owner this computer")
 	want("remove run-c1", "remove run-c2", "remove run-c3", `show run-many "4 answers are ready" allow false deny false`)
 	end(5, "")
 	want(`show run-many "5 answers are ready" allow false deny false`)
-	u.notes.withdrawAll()
+	n.WithdrawAll()
 	want("remove run-many")
 	end(6, "owner this computer")
 	want(`show run-c6 "New chat" allow false deny false`)

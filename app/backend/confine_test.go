@@ -1,4 +1,4 @@
-package app
+package backend
 
 import (
 	"context"
@@ -68,11 +68,11 @@ func elsewhere(t *testing.T) string {
 }
 
 // answer sends a message to the main chat and waits for the next tool result.
-func answer(t *testing.T, b *backend, text string) string {
+func answer(t *testing.T, b *Backend, text string) string {
 	t.Helper()
-	history := b.state.Chats.Open(protocol.MainSession)
+	history := b.Chats.Open(protocol.MainSession)
 	before := len(history.Value.Get().List)
-	if _, err := chat.NewModel(b.state.Feed, protocol.MainSession).Send(t.Context(), text, nil, ""); err != nil {
+	if _, err := chat.NewModel(b.Feed, protocol.MainSession).Send(t.Context(), text, nil, ""); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -90,8 +90,8 @@ func answer(t *testing.T, b *backend, text string) string {
 
 func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	b := newTestBackend(t)
-	b.start()
-	defer b.stop()
+	b.Start()
+	defer b.Stop()
 	v := await(t, b, "a machine", online)
 	held := display.ConfinementOf(v.Machines[0])
 	t.Log("this machine: ", held.Line)
@@ -120,8 +120,8 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 
 func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
 	b := newTestBackend(t)
-	b.start()
-	defer b.stop()
+	b.Start()
+	defer b.Stop()
 	await(t, b, "a machine", online)
 	l, dir := local{b}, filepath.Join(t.TempDir(), "odd name:ro")
 	if err := os.Mkdir(dir, 0o755); err != nil {

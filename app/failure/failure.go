@@ -1,4 +1,5 @@
-package app
+// Package failure says why the program could not start, and what to do.
+package failure
 
 import (
 	"context"
@@ -41,8 +42,8 @@ func startProblem(home string, err error) (what, todo string, known bool) {
 	return "Fairlead cannot start.", "Fix the cause below and try again.", false
 }
 
-// explained is an error of the start in words for the person.
-func explained(home string, err error) error {
+// Explained is an error of the start in words for the person.
+func Explained(home string, err error) error {
 	if e, ok := errors.AsType[*protocol.Error](err); ok { // it is a sentence already
 		return e
 	}
@@ -53,8 +54,8 @@ func explained(home string, err error) error {
 	return fmt.Errorf("%s %s (%w)", what, todo, err)
 }
 
-// newFailure creates the content of the window that says why the program did not start.
-func newFailure(home string, err error, retry, chooseFolder, quit func()) fyne.CanvasObject {
+// newContent creates the content of the window that says why the program did not start.
+func newContent(home string, err error, retry, chooseFolder, quit func()) fyne.CanvasObject {
 	what, todo, known := startProblem(home, err)
 	again := widgets.NewButton("Try again", "", retry)
 	again.Primary = true
@@ -79,11 +80,9 @@ func dataFolder(chosen string) string {
 	return filepath.Join(chosen, "Fairlead")
 }
 
-// showFailure shows why the program did not start, until the person quits or tries again, and
+// Show shows why the program did not start, until the person quits or tries again, and
 // returns the exit code. Trying again starts a new process: the toolkit runs once per process.
-func showFailure(home string, err error) int {
-	a := newFyneApp()
-	applyTheme(a, style.System, modeOf(system.WindowScheme()), style.TextNormal)
+func Show(a fyne.App, home string, err error) int {
 	w := native.NewWindow(a, "Fairlead", nil)
 	code := 1
 	restart := func(more ...string) {
@@ -103,7 +102,7 @@ func showFailure(home string, err error) int {
 	chooseFolder := func() {
 		picker.ChooseFolder(w, "Choose data folder", "Use this folder", func(dir string) { restart("--home", dataFolder(dir)) })
 	}
-	w.SetContent(newFailure(home, err, func() { restart() }, chooseFolder, a.Quit))
+	w.SetContent(newContent(home, err, func() { restart() }, chooseFolder, a.Quit))
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(560, 210))
 	w.CenterOnScreen()

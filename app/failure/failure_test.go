@@ -1,4 +1,4 @@
-package app
+package failure
 
 import (
 	"errors"
@@ -55,7 +55,7 @@ func TestTheBannerExplainsAFailedStart(t *testing.T) {
 		{fmt.Errorf("open log: %w", fs.ErrPermission), "Fairlead cannot write to its data folder."},
 		{errors.New("something else"), "something else"},
 	} {
-		if got := explained("/data", c.err).Error(); !strings.HasPrefix(got, c.want) {
+		if got := Explained("/data", c.err).Error(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
@@ -76,7 +76,7 @@ func TestAFileInTheWayOfTheDataFolderIsNamed(t *testing.T) {
 func TestTheWindowOfAFailedStartOffersAnotherTry(t *testing.T) {
 	pagetest.App(t)
 	did := ""
-	o := newFailure("/data", fs.ErrPermission, func() { did += "retry " }, func() { did += "choose " }, func() { did += "quit" })
+	o := newContent("/data", fs.ErrPermission, func() { did += "retry " }, func() { did += "choose " }, func() { did += "quit" })
 	pagetest.Shows(t, o, "Fairlead cannot write to its data folder.", fs.ErrPermission.Error())
 	test.Tap(pagetest.Button(t, o, "Try again"))
 	test.Tap(pagetest.Button(t, o, "Choose another folder…"))

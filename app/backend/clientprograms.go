@@ -1,4 +1,4 @@
-package app
+package backend
 
 import (
 	"cmp"
@@ -13,19 +13,19 @@ import (
 	"fairlead/gateway/clients"
 )
 
-// clientPrograms connects programs of this computer to its own gateway. It returns nil if this window
+// ClientPrograms connects programs of this computer to its own gateway. It returns nil if this window
 // shows another one, or if the program fairlead, which the clients start, is missing.
-func (b *backend) clientPrograms() *apps.ClientPrograms {
+func (b *Backend) ClientPrograms() *apps.ClientPrograms {
 	command := commandLine()
-	if b.flags.join != "" || command == "" {
+	if b.opts.Join != "" || command == "" {
 		return nil
 	}
 	url := ""
-	if listen := cmp.Or(b.flags.listen, b.prefs.get().Listen, gateway.DefaultListen); listen != gateway.DefaultListen {
+	if listen := cmp.Or(b.opts.Listen, b.Prefs.Get().Listen, gateway.DefaultListen); listen != gateway.DefaultListen {
 		url = "ws://" + listen + "/ws"
 	}
 	return &apps.ClientPrograms{
-		Feed: b.state.Feed, Home: b.home, Command: command,
+		Feed: b.Feed, Home: b.opts.Home, Command: command,
 		Find: func() ([]clients.Client, error) {
 			home, err := os.UserHomeDir()
 			if err != nil {

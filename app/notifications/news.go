@@ -1,4 +1,4 @@
-package app
+package notifications
 
 import (
 	"fmt"
@@ -7,44 +7,43 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/notify"
-	"fairlead/app/state"
 	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
 // announce shows a notification that needs no answer, unless a window is in front.
-func (ns *notifications) announce(kind notify.Kind, m notify.Message, chat protocol.SessionKey) (shown bool) {
-	if ns.notifier == nil || ns.isInFront() || !ns.settings.Allows(kind, time.Now()) {
+func (ns *Notifications) announce(kind notify.Kind, m notify.Message, chat protocol.SessionKey) (shown bool) {
+	if ns.Notifier == nil || ns.windows.IsInFront() || !ns.Settings.Allows(kind, time.Now()) {
 		return false
 	}
 	if ns.news == nil {
 		ns.news = make(map[string]protocol.SessionKey)
 	}
-	m.News, m.Sound = true, ns.settings.Sound
-	ns.notifier.Show(m)
+	m.News, m.Sound = true, ns.Settings.Sound
+	ns.Notifier.Show(m)
 	ns.news[m.ID] = chat
 	return true
 }
 
-// showTest shows a notification for the person who sets them up.
-func (ns *notifications) showTest() {
-	if ns.notifier != nil {
+// ShowTest shows a notification for the person who sets them up.
+func (ns *Notifications) ShowTest() {
+	if ns.Notifier != nil {
 		const body = "Questions and news from Fairlead look like this."
-		ns.notifier.Show(notify.Message{ID: testID, Title: "Notifications work", Body: body, News: true, Sound: ns.settings.Sound})
+		ns.Notifier.Show(notify.Message{ID: testID, Title: "Notifications work", Body: body, News: true, Sound: ns.Settings.Sound})
 	}
 }
 
 // runPrefix is the prefix of the names of notifications about runs; the chat's key follows.
 const runPrefix = "run-"
 
-// updateRuns announces the runs that ended while no window is in front.
-func (ns *notifications) updateRuns(v feed.View) {
+// UpdateRuns announces the runs that ended while no window is in front.
+func (ns *Notifications) UpdateRuns(v feed.View) {
 	if len(v.Runs.Ended) == 0 {
 		return
 	}
 	announced := make(map[protocol.RunID]bool)
-	for _, r := range state.RunNews(v) {
+	for _, r := range runNews(v) {
 		announced[r.ID] = true
 		if !ns.announcedRuns[r.ID] {
 			ns.announceRun(r)
@@ -55,7 +54,7 @@ func (ns *notifications) updateRuns(v feed.View) {
 
 // announceRun announces a run that ended. From the fourth answer on that nobody has looked at, one
 // notification stands for all of them.
-func (ns *notifications) announceRun(r state.EndedRun) {
+func (ns *Notifications) announceRun(r endedRun) {
 	m := notify.Message{ID: runPrefix + string(r.Session), Title: r.Title, Body: r.Body}
 	if r.Kind != notify.Finished {
 		ns.announce(r.Kind, m, r.Session)
@@ -75,7 +74,7 @@ func (ns *notifications) announceRun(r state.EndedRun) {
 	ns.answers = answers
 	for key := range answers {
 		if id := runPrefix + string(key); len(answers) > maxSeparate && ns.news[id] != "" {
-			ns.notifier.Remove(id)
+			ns.Notifier.Remove(id)
 			delete(ns.news, id)
 		}
 	}
@@ -84,8 +83,8 @@ func (ns *notifications) announceRun(r state.EndedRun) {
 // schedulePrefix is the prefix of the names of notifications about schedules; the chat's key follows.
 const schedulePrefix = "schedule-"
 
-// announceSchedule announces what a run of a schedule has to say.
-func (ns *notifications) announceSchedule(n protocol.Notice) {
+// AnnounceSchedule announces what a run of a schedule has to say.
+func (ns *Notifications) AnnounceSchedule(n protocol.Notice) {
 	if n.SessionKey != "" {
 		id := schedulePrefix + string(n.SessionKey)
 		ns.announce(notify.Schedules, notify.Message{ID: id, Title: n.Title, Body: n.Text}, n.SessionKey)
@@ -95,8 +94,8 @@ func (ns *notifications) announceSchedule(n protocol.Notice) {
 // transferPrefix is the prefix of the names of transfer notifications.
 const transferPrefix = "transfer-"
 
-// updateTransfers announces finished transfers: in the focused window, or by a notification.
-func (ns *notifications) updateTransfers(v feed.View) {
+// UpdateTransfers announces finished transfers: in the focused window, or by a notification.
+func (ns *Notifications) UpdateTransfers(v feed.View) {
 	if ns.announcedTransfers == nil {
 		ns.announcedTransfers = make(map[protocol.TransferID]int64)
 	}
@@ -112,7 +111,7 @@ func (ns *notifications) updateTransfers(v feed.View) {
 	if len(fresh) == 0 {
 		return
 	}
-	front := ns.isInFront()
+	front := ns.windows.IsInFront()
 	separate := widgets.Choose(front, 1, maxSeparate)
 	var list []notify.Message
 	if len(fresh) > separate {
@@ -128,8 +127,8 @@ func (ns *notifications) updateTransfers(v feed.View) {
 		switch {
 		case !front:
 			ns.announce(notify.Transfers, m, "")
-		case ns.ui.nav.title != transfersTitle: // that page shows it already
-			ns.ui.messages.show(m.Title + ": " + m.Body)
+		case !ns.windows.ShowsTransfers(): // which show it already
+			ns.windows.Say(m.Title + ": " + m.Body)
 		}
 	}
 }
