@@ -111,6 +111,7 @@ func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 		rows = append(rows, widgets.NewParagraph(serverText(server), style.ColorText, "text"), widgets.Row(style.Inside, -1, use))
 		acts = append(acts, use)
 	}
+	rows, acts = append(rows, widgets.Row(style.Inside, -1, p.getModel)), append(acts, p.getModel)
 	p.setRows(rows, acts)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/settings"
 	"fairlead/gateway/protocol"
 )
@@ -29,13 +30,17 @@ func TestTheFirstPageOffersToJoinAnotherComputer(t *testing.T) {
 	}
 }
 
-func TestFirstPageWithoutModelServersLeadsToModels(t *testing.T) {
+func TestFirstPageLeadsToModelsForThisComputer(t *testing.T) {
 	u := newTestUI(t)
 	u.main.setFirstRun(true)
-	u.main.first.show(nil, nil)
-	test.Tap(pagetest.Button(t, u.main.first.box, "Get a model for this computer"))
-	if got := u.backend.Prefs.Get().SettingsPage; got != settings.ModelsTitle {
-		t.Errorf("the button opens %q, want %q", got, settings.ModelsTitle)
+	for _, servers := range [][]protocol.DetectedServer{nil, {{Provider: "ollama", Name: "Ollama", State: "ready"}}} {
+		u.main.first.show(servers, nil)
+		test.Tap(pagetest.Button(t, u.main.first.box, "Get a model for this computer"))
+		if got := u.backend.Prefs.Get().SettingsPage; got != settings.ModelsTitle {
+			t.Errorf("with %d servers the button opens %q, want %q", len(servers), got, settings.ModelsTitle)
+		}
+		u.nav.close()
+		u.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = "" })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
@@ -64,7 +65,8 @@ func (m *localModels) act(ctx context.Context, r localRow) (used protocol.ModelR
 	switch r.Action {
 	case actDownload, actResume:
 		return used, feed.Send(ctx, m.Feed, protocol.ModelsPull, p)
-	case actStop:
+	case actStop, actDiscard:
+		p.Discard = r.Action == actDiscard
 		return used, feed.Send(ctx, m.Feed, protocol.ModelsPullStop, p)
 	}
 	if r.Provider == llamaCPP {
@@ -81,6 +83,7 @@ const (
 	actDownload = "Download"
 	actStop     = "Stop"
 	actResume   = "Resume"
+	actDiscard  = "Discard" // deletes what a download has
 	actUse      = "Use"
 	actRetry    = "Try again" // use it again
 )
@@ -100,6 +103,41 @@ type localRow struct {
 	State    string // a sentence, or empty
 	Kind     int    // rowPlain, rowMuted, rowGood or rowBad
 	Action   string // empty without a button
+	// Pull is the unfinished download; nil if there is none.
+	Pull *protocol.ModelPull
+}
+
+// fraction returns how much of the download is there, from 0 to 1.
+func (r localRow) fraction() float64 {
+	if r.Pull == nil || r.Pull.Total <= 0 {
+		return 0
+	}
+	return min(float64(r.Pull.Done)/float64(r.Pull.Total), 1)
+}
+
+// keepsPart reports whether the part of an ended download can be discarded: that of Ollama belongs to
+// Ollama.
+func (r localRow) keepsPart() bool { return r.Action == actResume && r.Provider == llamaCPP }
+
+// pace measures the speed of a download.
+type pace struct {
+	since  time.Time // when done was there
+	done   int64
+	second int64 // bytes per second; 0 as long as it is unknown
+}
+
+// paceEvery is the time over which a speed is measured.
+const paceEvery = 2 * time.Second
+
+// add returns the speed of a running download in bytes per second; 0 if it is unknown.
+func (p *pace) add(done int64, now time.Time) int64 {
+	switch took := now.Sub(p.since); {
+	case p.since.IsZero() || done < p.done:
+		*p = pace{since: now, done: done}
+	case took >= paceEvery:
+		*p = pace{since: now, done: done, second: int64(float64(done-p.done) / took.Seconds())}
+	}
+	return p.second
 }
 
 // ref returns the model of a provider in requests.
@@ -137,7 +175,7 @@ func (v localView) row(m protocol.LocalModel, pull protocol.ModelPull, used prot
 	inOllama, hasFile := m.InOllama || isDone && pull.Provider == ollama, m.HasFile || isDone && pull.Provider == llamaCPP
 	switch {
 	case pull.State == protocol.PullRunning:
-		r.State, r.Action = "Downloading: "+pullProgress(pull), actStop
+		r.State, r.Action, r.Pull = "Downloading: "+pullProgress(pull), actStop, &pull
 		if pull.Done == 0 {
 			r.State = "The download is starting…"
 		}
@@ -147,9 +185,9 @@ func (v localView) row(m protocol.LocalModel, pull protocol.ModelPull, used prot
 		r.Provider = ollama
 		v.setUse(&r, used)
 	case pull.State == protocol.PullFailed:
-		r.State, r.Kind, r.Action = "The download failed: "+pull.Error, rowBad, actResume
+		r.State, r.Kind, r.Action, r.Pull = "The download failed: "+pull.Error, rowBad, actResume, &pull
 	case pull.State == protocol.PullStopped && pull.Done > 0:
-		r.State, r.Action = "Stopped at "+pullProgress(pull)+".", actResume
+		r.State, r.Action, r.Pull = "Stopped at "+pullProgress(pull)+".", actResume, &pull
 	default:
 		r.Provider, r.Action = v.puller(m), actDownload
 		if !m.Fits {

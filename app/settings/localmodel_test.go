@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
@@ -109,6 +110,7 @@ func TestActionsOfLocalModelsCallGateway(t *testing.T) {
 		{"llamacpp", actDownload, "models.pull", pull},
 		{"llamacpp", actResume, "models.pull", pull},
 		{"llamacpp", actStop, "models.pullStop", pull},
+		{"llamacpp", actDiscard, "models.pullStop", `{"provider":"llamacpp","model":"qwen","discard":true}`},
 		{"ollama", actUse, "config.set", `{"path":"model","value":{"provider":"ollama","id":"qwen:4b"}}`},
 		{"llamacpp", actUse, "config.set", `{"path":"localModels.serve","value":"qwen"} {"path":"model","value":{"provider":"llamacpp","id":"qwen"}}`},
 		{"llamacpp", actRetry, "config.set", `{"path":"localModels.serve","value":"qwen"} {"path":"model","value":{"provider":"llamacpp","id":"qwen"}}`},
@@ -205,6 +207,18 @@ func TestLocalModelsLookAsTheyDid(t *testing.T) {
 	})
 }
 
+func TestSpeedOfADownloadIsThatOfTheLastSeconds(t *testing.T) {
+	var p pace
+	for _, c := range []struct {
+		after      time.Duration
+		done, want int64
+	}{{0, 5e6, 0}, {time.Second, 20e6, 0}, {2 * time.Second, 29e6, 12e6}, {3 * time.Second, 29e6, 12e6}, {4 * time.Second, 29e6, 0}, {5 * time.Second, 1e6, 0}} {
+		if got := p.add(c.done, pagetest.Noon.Add(c.after)); got != c.want {
+			t.Errorf("after %s with %d bytes: got %d bytes a second, want %d", c.after, c.done, got, c.want)
+		}
+	}
+}
+
 func TestDownloadKeepsItsButton(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		s := newModels(p.view).local
@@ -212,10 +226,19 @@ func TestDownloadKeepsItsButton(t *testing.T) {
 		v, f := everyState()
 		s.show(v, f)
 		card := s.rows["running"]
+		if stopped := s.rows["stopped"]; stopped.progress.Fraction() != 0.25 || !stopped.discard.Visible() {
+			t.Errorf("a stopped download: the bar is at %v, Discard visible %v; want 0.25, true", stopped.progress.Fraction(), stopped.discard.Visible())
+		}
+		if s.rows["new"].progress.Box.Visible() {
+			t.Error("a model without a download has a bar")
+		}
 		f.Pulls = feed.PullList{{Provider: "ollama", Model: "running", State: protocol.PullRunning, Done: 24e8, Total: 24e8}}
 		s.showModels(f)
 		if s.rows["running"] != card || !strings.Contains(card.state.Text(), "100%") {
 			t.Errorf("another card, or %q", card.state.Text())
+		}
+		if got := card.progress.Fraction(); got != 1 || !card.progress.Box.Visible() || card.discard.Visible() {
+			t.Errorf("a whole download: the bar is at %v, visible %v, Discard visible %v; want 1, true, false", got, card.progress.Box.Visible(), card.discard.Visible())
 		}
 		test.Tap(card.button) // without a gateway
 		pagetest.Settle()

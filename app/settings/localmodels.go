@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
@@ -134,6 +135,10 @@ type localCard struct {
 	state  *widgets.Paragraph
 	result *widgets.Paragraph // why the action failed
 	button *widgets.Button
+
+	progress *widgets.Progress // of an unfinished download
+	pace     pace
+	discard  *widgets.Button
 }
 
 func newLocalCard(s *localSection) *localCard {
@@ -142,8 +147,14 @@ func newLocalCard(s *localSection) *localCard {
 	c.title.SetStyle(fyne.TextStyle{Bold: true})
 	c.use = widgets.NewParagraph("", style.ColorText, "text")
 	c.size = widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)
-	c.button = widgets.NewButton(actDownload, "", c.act)
-	c.box = widgets.WithIcon("text", style.Gap, c.icon, widgets.Col(style.Gap, c.title, c.use, c.size, c.state, c.result), c.button)
+	c.button = widgets.NewButton(actDownload, "", func() { c.act(c.row) })
+	c.discard = widgets.NewQuietButton(actDiscard, "", func() {
+		row := c.row
+		row.Action = actDiscard
+		c.act(row)
+	})
+	c.progress = widgets.NewProgress()
+	c.box = widgets.WithIcon("text", style.Gap, c.icon, widgets.Col(style.Gap, c.title, c.use, c.size, c.progress.Box, c.state, c.result), c.button, c.discard)
 	return c
 }
 
@@ -156,7 +167,18 @@ func (c *localCard) show(r localRow) {
 	c.title.Set(r.Title, text)
 	c.use.Set(r.LocalModel.Use, text)
 	c.size.Set(r.size(), style.ColorMuted)
-	c.state.Set(r.State, map[int]fyne.ThemeColorName{rowPlain: style.ColorText, rowMuted: style.ColorMuted, rowGood: style.ColorGood, rowBad: style.ColorBad}[r.Kind])
+	state := r.State
+	if r.Action == actStop {
+		if speed := c.pace.add(r.Pull.Done, time.Now()); speed > 0 {
+			state += " · " + format.Size(speed) + "/s"
+		}
+	} else {
+		c.pace = pace{}
+	}
+	c.progress.Set(r.fraction())
+	widgets.SetVisible(c.progress.Box, r.fraction() > 0)
+	widgets.SetVisible(c.discard, r.keepsPart())
+	c.state.Set(state, map[int]fyne.ThemeColorName{rowPlain: style.ColorText, rowMuted: style.ColorMuted, rowGood: style.ColorGood, rowBad: style.ColorBad}[r.Kind])
 	c.icon.SetResource(style.IconIn(widgets.Choose(r.Kind == rowGood, "check", "offline"), widgets.Choose(r.Kind == rowGood, style.ColorGood, style.ColorMuted)))
 	if r.Action != "" {
 		c.button.Quiet = r.Kind == rowMuted
@@ -165,8 +187,8 @@ func (c *localCard) show(r localRow) {
 	widgets.SetVisible(c.button, r.Action != "")
 }
 
-func (c *localCard) act() {
-	row, page := c.row, c.s.m.page
+func (c *localCard) act(row localRow) {
+	page := c.s.m.page
 	var used protocol.ModelRef
 	c.button.Disable()
 	bind.Run(page.ctx, func(ctx context.Context) (err error) {

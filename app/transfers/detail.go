@@ -83,8 +83,7 @@ type card struct {
 	icon     *widget.Icon
 	title    *widgets.Text
 	line     *widgets.Text
-	bar      *fyne.Container
-	progress *barLayout
+	progress *widgets.Progress
 	pause    *widgets.Button
 	cancel   *widgets.Button
 	paused   bool
@@ -92,10 +91,9 @@ type card struct {
 }
 
 func newCard(p *Page, id protocol.TransferID) *card {
-	c := &card{title: widgets.NewText("", style.ColorText, "text"), progress: &barLayout{}}
+	c := &card{title: widgets.NewText("", style.ColorText, "text"), progress: widgets.NewProgress()}
 	c.line = widgets.NewText("", style.ColorMuted, style.SizeSmall)
 	c.title.Ellipsis, c.line.Ellipsis = true, true
-	c.bar = container.New(c.progress, widgets.NewRect(style.ColorLine, "", 2), widgets.NewRect(style.ColorAccent, "", 2))
 	c.icon = widget.NewIcon(style.IconIn("transfer", style.ColorAccent))
 	c.pause = widgets.NewQuietButton("Pause", "pause", func() {
 		act := protocol.TransferPause
@@ -105,7 +103,7 @@ func newCard(p *Page, id protocol.TransferID) *card {
 		p.m.Control(act, id)
 	})
 	c.cancel = widgets.NewQuietButton("Cancel", "cross", func() { p.m.Control(protocol.TransferCancel, id) })
-	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, c.cancel), c.bar, c.line)
+	inner := widgets.Col(style.Gap, container.New(&cardHeadLayout{widgets.Row(style.Inside, 1).Layout, c}, c.icon, c.title, c.pause, c.cancel), c.progress.Box, c.line)
 	c.box = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, inner))
 	return c
 }
@@ -117,23 +115,12 @@ func (c *card) show(v feed.View, t protocol.Transfer, now time.Time) {
 		line += " · " + wording.VisibleName(t.Current)
 	}
 	c.line.SetText(line)
-	c.progress.fraction = transfer.Progress(t)
-	c.progress.Layout(c.bar.Objects, c.bar.Size())
+	c.progress.Set(transfer.Progress(t))
 	c.paused = t.State == protocol.TransferPaused
 	c.updateButtons()
 	if t.Simple {
 		c.pause.Hide() // its other end does not support pausing
 	}
-}
-
-// barLayout lays out the track and the filled part of a progress bar.
-type barLayout struct{ fraction float64 }
-
-func (*barLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(80, 4) }
-
-func (l *barLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	o[0].Resize(size)
-	o[1].Resize(fyne.NewSize(size.Width*float32(l.fraction), size.Height))
 }
 
 func (c *card) updateButtons() {

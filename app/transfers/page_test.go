@@ -65,10 +65,10 @@ func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
 	v := moving()
 	v.Transfers.List[0].BytesDone = 1_700_000_000
 	p.show(v)
-	if p.cards["a"] != card || card.progress.fraction != 0.5 {
-		t.Errorf("another card, or %v", card.progress.fraction)
+	if p.cards["a"] != card || card.progress.Fraction() != 0.5 {
+		t.Errorf("another card, or %v", card.progress.Fraction())
 	}
-	if full, all := card.bar.Objects[1].Size().Width, card.bar.Size().Width; full < all*0.49 || full > all*0.51 {
+	if full, all := card.progress.Box.Objects[1].Size().Width, card.progress.Box.Size().Width; full < all*0.49 || full > all*0.51 {
 		t.Errorf("the bar is %v of %v", full, all)
 	}
 	if p.cards["b"].pause.Text != "Resume" {
