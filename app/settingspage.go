@@ -14,6 +14,8 @@ type settingsPage struct {
 	ui    *ui
 	about settings.About
 	page  *settings.Page // nil while another page or a chat is shown
+
+	pairing *settings.Pairing // with another gateway, also while another page is shown
 }
 
 // open shows the settings, with the page that was shown last.
@@ -60,7 +62,7 @@ func (s *settingsPage) options(leave func()) settings.Options {
 	}
 	if !u.backend.IsRemote() {
 		o.Local, o.Gateways = u.backend.Local(), u.backend.Gateways
-		o.Paired = u.main.endFirstRun
+		o.Paired, o.Pairing = u.main.endFirstRun, s.pairing
 	}
 	return o
 }

@@ -75,7 +75,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend) *ui {
 		b.Prefs.Update(func(r *preferences.Preferences) { r.Seen = seen })
 	})
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*chatFrame)}
-	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u}
+	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u, pairing: settings.NewPairing(ctx)}
 	u.notes, u.opener = notifications.New(ctx, b.Feed, frontWindows{pageHost{ui: u}}), &opener{u}
 	u.isInFront = func() bool { return u.hasFocus }
 	u.messages, u.parts = newMessages(u), &parts{ui: u}

@@ -15,7 +15,6 @@ import (
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
@@ -70,12 +69,11 @@ type gatewaysPage struct {
 	draftLine                 fyne.CanvasObject
 	setRole                   func(asMachine bool)
 	pair                      *widgets.Button
-	// cancels the pairing in progress; nil if none exists
-	cancelPairing context.CancelFunc
+	pairing                   *Pairing
 }
 
 func newGatewaysPage(p *view) *gatewaysPage {
-	e := &gatewaysPage{page: p, gateways: p.o.Gateways, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
+	e := &gatewaysPage{page: p, gateways: p.o.Gateways, pairing: p.o.Pairing, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
 	e.result.Hide()
 	e.words.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
@@ -121,6 +119,10 @@ func newGatewaysPage(p *view) *gatewaysPage {
 			widgets.NewField("Address (only if not found automatically)", e.address), name))
 	e.box = widgets.WithFoot(form(rows...), widgets.Inset(0, style.Inside, style.Group, 0, widgets.NewFormFoot(e.result, e.words, widgets.Row(style.Inside, -1, e.pair))))
 	bind.Watch(p.ctx, e.gateways.Changes(), func(int) { e.load() }) // calls it the first time as well
+	e.pairing.page = e
+	if e.pairing.cancel != nil {
+		e.showPairing(time.Now())
+	}
 	return e
 }
 
@@ -244,8 +246,8 @@ func (e *gatewaysPage) showFailure(err error) {
 
 // pairOrCancel starts pairing, or cancels it.
 func (e *gatewaysPage) pairOrCancel() {
-	if e.cancelPairing != nil {
-		e.cancelPairing()
+	if cancel := e.pairing.cancel; cancel != nil {
+		cancel()
 		return
 	}
 	invitation := Invitation{Text: strings.TrimSpace(e.invitation.Text), Address: strings.TrimSpace(e.address.Text), AsMachine: e.asMachine, Name: strings.TrimSpace(e.name.Text)}
@@ -253,43 +255,6 @@ func (e *gatewaysPage) pairOrCancel() {
 		e.showResult("Enter the link or code of an invitation.", style.ColorBad)
 		return
 	}
-	ctx, stop := context.WithCancel(e.page.ctx)
-	e.cancelPairing = stop
-	e.pair.Primary = false
-	e.pair.Set("Cancel", "cross")
-	e.showResult("Looking for the gateway…", style.ColorMuted)
-	show := func(words []string, seconds int) {
-		end := time.Now().Add(time.Duration(seconds) * time.Second)
-		wait := func(now time.Time) {
-			left := max(0, int(end.Sub(now).Round(time.Second).Seconds()))
-			e.words.Show()
-			e.words.Set(format.Words(words), style.ColorText)
-			e.showResult(fmt.Sprintf("Waiting for approval on the other computer (%d s). Leaving this page cancels it. It must show the same words:", left), style.ColorText)
-		}
-		bind.Do(ctx, func() { wait(time.Now()) })
-		bind.Every(ctx, time.Second, wait)
-	}
-	bind.Go(e.page.ctx, func(context.Context) (string, error) { return e.gateways.Pair(ctx, invitation, show) }, func(name string, err error) {
-		canceled := ctx.Err() != nil
-		stop()
-		e.cancelPairing = nil
-		e.pair.Primary = true
-		e.pair.Set("Pair", "check")
-		e.words.Hide()
-		switch {
-		case canceled:
-			e.showResult("Cancelled.", style.ColorMuted)
-		case err != nil:
-			e.showFailure(err)
-		default:
-			e.fill(pairingDraft{asMachine: invitation.AsMachine})
-			done := "Open its window here or in the tray menu."
-			if invitation.AsMachine {
-				done = "Its agent can now use this computer."
-			}
-			e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
-			widgets.Call(e.page.o.Paired)
-			e.load()
-		}
-	})
+	e.pairing.start(e.gateways, invitation)
+	e.showPairing(time.Now())
 }

@@ -52,7 +52,7 @@ func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, in
 func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 	f := &far{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *bench) {
-		p.o.Gateways, f.answers = f, make(chan error, 1)
+		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)
 		e := newGatewaysPage(p.view)
 		says := func(want string) {
 			t.Helper()
@@ -156,7 +156,7 @@ func TestButtonOfPairingStaysInView(t *testing.T) {
 		f.list = append(f.list, Gateway{ID: string(rune('a' + i)), Name: "cellar", PairedAt: time.Now()})
 	}
 	inPage(t, nil, func(t *testing.T, p *bench) {
-		p.o.Gateways = f
+		p.o.Gateways, p.o.Pairing = f, NewPairing(p.ctx)
 		e := newGatewaysPage(p.view)
 		w := pagetest.Window(t, e.box, 480, 560)
 		pagetest.Settle()
@@ -168,5 +168,42 @@ func TestButtonOfPairingStaysInView(t *testing.T) {
 				t.Errorf("%T ends at %v in a window of height %v", o, bottom, w.Canvas().Size().Height)
 			}
 		}
+	})
+}
+
+func TestPairingGoesOnWhileAnotherPageIsShown(t *testing.T) {
+	f := &far{changes: feed.NewValue(0)}
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)
+		open := func() (*gatewaysPage, context.CancelFunc) {
+			ctx, leave := context.WithCancel(p.ctx)
+			e := newGatewaysPage(newView(ctx, p.e, p.o))
+			e.box.Resize(fyne.NewSize(900, 1200))
+			return e, leave
+		}
+		e, leave := open()
+		e.invitation.SetText("7-otter-lamp-nine")
+		test.Tap(e.pair)
+		pagetest.Settle()
+		leave()
+
+		e, leave = open()
+		pagetest.Settle()
+		pagetest.Shows(t, e.box, "Waiting for approval on the other computer", "cobalt-otter", "Cancel")
+		test.Tap(e.pair)
+		pagetest.Settle()
+		pagetest.Shows(t, e.box, "Cancelled.")
+		test.Tap(e.pair)
+		pagetest.Settle()
+		leave()
+		f.answers <- nil
+		pagetest.Settle()
+		if got := strings.Join(p.Did, "; "); got != "say Paired with cellar." {
+			t.Errorf("after the end on another page: got %q, want that it is paired", got)
+		}
+		if e, leave = open(); e.invitation.Text != "" || e.pair.Text != "Pair" {
+			t.Errorf("the page shows the invitation %q and the button %q, want none and Pair", e.invitation.Text, e.pair.Text)
+		}
+		leave()
 	})
 }

@@ -27,6 +27,7 @@ type Options struct {
 	About    About
 	Local    *Local   // nil if the gateway is remote
 	Gateways Gateways // nil if windows of other gateways cannot be opened
+	Pairing  *Pairing // with another gateway; nil only without Gateways
 	Pages    []Entry  // of other packages
 	// Paired is called when this computer has joined another gateway; it may be nil.
 	Paired           func()

@@ -37,7 +37,7 @@ func inSettings(t *testing.T, width float32, body func(t *testing.T, s *whole)) 
 		s := &whole{host: &pagetest.Host{}}
 		o := b.o
 		o.About = About{Version: "1", Changes: "- A"}
-		o.Gateways = &far{changes: feed.NewValue(0)}
+		o.Gateways, o.Pairing = &far{changes: feed.NewValue(0)}, NewPairing(t.Context())
 		o.Leave = func() { s.left++ }
 		o.Shown = func(title string, inPlace bool) { s.shown = append(s.shown, fmt.Sprint(title, " ", inPlace)) }
 		o.Pages = []Entry{{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
