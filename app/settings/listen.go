@@ -50,7 +50,7 @@ func (p *view) listenAddress() fyne.CanvasObject {
 	entry.SetText(p.o.Local.Listen())
 	entry.SetPlaceHolder("127.0.0.1:8787")
 	line, draft := keepDraft(p.e.Drafts, "listen address", entry)
-	saved := mutedText("Takes effect at the next start. Empty: 127.0.0.1:8787. “none”: off.")
+	saved := mutedText("Takes effect at the next start. Empty means 127.0.0.1:8787; “none” turns it off.")
 	save := func() {
 		text, err := checkListenAddress(entry.Text)
 		if err != nil {

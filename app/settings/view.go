@@ -99,7 +99,7 @@ func showSaved(result *widgets.Paragraph, err error) {
 
 // withResult puts the result of saving a setting beside its control.
 func withResult(control fyne.CanvasObject) (row fyne.CanvasObject, result *widgets.Paragraph) {
-	result = widgets.NewParagraph("", style.ColorMuted, "text")
+	result = widgets.NewStatus()
 	return widgets.WithResult(control, result), result
 }
 

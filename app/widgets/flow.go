@@ -79,13 +79,20 @@ type besideLayout struct {
 }
 
 func (l *besideLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
-	a, b := o[0].MinSize(), o[1].MinSize()
+	a, b := o[0].MinSize(), fyne.Size{}
+	if o[1].Visible() {
+		b = o[1].MinSize()
+	}
 	return fyne.NewSize(max(a.Width, b.Width), max(a.Height, b.Height, l.height))
 }
 
 func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	a := fyne.NewSize(min(lineWidth(o[0]), size.Width), 0)
 	a.Height = Fit(o[0], a.Width)
+	o[0].Move(fyne.NewPos(0, 0))
+	if l.height = a.Height; !o[1].Visible() {
+		return
+	}
 	at, width := fyne.NewPos(a.Width+l.gap, 0), size.Width-a.Width-l.gap
 	if width < l.minWidth {
 		at, width = fyne.NewPos(0, a.Height+l.gap), size.Width
@@ -94,7 +101,6 @@ func (l *besideLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	if l.centre && at.Y == 0 {
 		at.Y = max((a.Height-height)/2, 0)
 	}
-	o[0].Move(fyne.NewPos(0, 0))
 	o[1].Move(at)
 	l.height = max(a.Height, at.Y+height)
 }
