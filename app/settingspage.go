@@ -72,6 +72,10 @@ func (s *settingsPage) options(leave func()) settings.Options {
 func (s *settingsPage) followPage(title string, inPlaceOfList bool) {
 	s.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = title })
 	s.ui.nav.showWayBack(inPlaceOfList)
+	// A hidden list would get the keys, and pass them to no window.
+	if c := s.ui.main.conversation.window.Canvas(); s.page != nil && inPlaceOfList && c.Focused() == s.page.Focusable() {
+		c.Unfocus()
+	}
 }
 
 // find shows the settings that contain each word of a query.

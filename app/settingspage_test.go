@@ -135,3 +135,32 @@ func TestLinksOpenSettingsAndInvitations(t *testing.T) {
 	u.settings.openLink("fairlead://settings/no-such-page")
 	pagetest.Shows(t, u.main.body, "The settings have no page “no-such-page”.")
 }
+
+func TestHiddenListOfSettingsHasNoFocus(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	w := u.main.conversation.window
+	w.Resize(fyne.NewSize(480, 560))
+	u.settings.open()
+	if got := w.Canvas().Focused(); got != u.settings.page.Focusable() {
+		t.Fatalf("the list has not the focus, but %T", got)
+	}
+	u.settings.openPage("Skills") // in place of the list
+	if got := w.Canvas().Focused(); got != nil {
+		t.Errorf("got the focus on %T, want none: a hidden list passes no key to the window", got)
+	}
+}
+
+func TestKeyOfThePaletteAlsoClosesIt(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	overlays := u.main.conversation.window.Canvas().Overlays()
+	u.nav.openPalette()
+	if n := len(overlays.List()); n != 1 {
+		t.Fatalf("got %d overlays, want the palette", n)
+	}
+	u.nav.openPalette()
+	if n := len(overlays.List()); n != 0 {
+		t.Errorf("got %d overlays after the second press, want none", n)
+	}
+}

@@ -144,6 +144,9 @@ func (p *Page) fill() {
 		return
 	}
 	p.list.Set(lists.Map(p.entries, func(e Entry) widgets.ListRow { return widgets.ListRow{ID: e.Title} }))
+	if p.current >= 0 {
+		p.list.SetCursor(p.current)
+	}
 }
 
 func (p *Page) item(i int) widgets.SidebarItem {

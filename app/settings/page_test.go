@@ -60,6 +60,17 @@ func (s *whole) lit() string {
 	return ""
 }
 
+func TestCursorOfTheListIsOnThePageThatIsShown(t *testing.T) {
+	inSettings(t, 880, func(t *testing.T, s *whole) {
+		for _, title := range []string{"Skills", AboutTitle, generalTitle} {
+			s.Open(title) // as a link does
+			if got := s.list.Cursor(); got != s.indexOf(title) {
+				t.Errorf("%s: got the cursor on line %d, want %d", title, got, s.indexOf(title))
+			}
+		}
+	})
+}
+
 // escape presses Escape outside a field.
 func (s *whole) escape() { s.Back() }
 
