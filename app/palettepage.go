@@ -6,18 +6,23 @@ import (
 	"fairlead/app/settings"
 )
 
-// openPalette opens the palette over the main window.
+// openPalette opens the palette over the main window, or closes it.
 func (n *navigator) openPalette() {
 	n.ui.main.show()
+	c := n.ui.main.conversation.window.Canvas()
+	if v, ok := c.Overlays().Top().(*palette.View); ok {
+		v.Close()
+		return
+	}
 	e := n.ui.env()
-	palette.Show(n.ui.ctx, e.Host, palette.NewModel(e.Feed, n.paletteEntries()), n.ui.main.conversation.window.Canvas())
+	palette.Show(n.ui.ctx, e.Host, palette.NewModel(e.Feed, n.paletteEntries()), c)
 }
 
 // paletteEntries are the actions and the pages of the program.
 func (n *navigator) paletteEntries() []palette.Entry {
 	u, pages := n.ui, fixedPages{n.ui, n}
 	list := []palette.Entry{
-		{Icon: "plus", Title: "New chat", Words: "conversation start", Do: u.chats.Create},
+		{Icon: "plus", Title: "Start a new chat", Words: "conversation", Do: u.chats.Create},
 		{Icon: "plus", Title: "Pair a machine", Words: "add connect computer device invite", Do: n.addMachine},
 		{Icon: "plus", Title: "New schedule", Words: "cron repeat every timer", Do: func() { n.create("Schedule") }},
 		{Icon: "plus", Title: "New rule", Words: "allow deny approval permission", Do: func() { n.create("Approvals and rules") }},

@@ -59,12 +59,15 @@ const (
 )
 
 // Find returns the entries that contain all words of a query, the best first. Without a query it
-// returns the actions and the latest chats.
+// returns the latest chats, the actions and the pages.
 func (m *Model) Find(query string) []Entry {
 	v := m.feed.View()
 	if strings.TrimSpace(query) == "" {
 		chats := chatEntries(v)
-		return slices.Concat(chats[:min(len(chats), maxRecent)], m.pausing(v), m.own, machineActions(v))
+		rest := slices.Concat(m.own, m.pausing(v), machineActions(v))
+		// The order of the alphabet is that of use: Action, Page, Settings.
+		slices.SortStableFunc(rest, func(a, b Entry) int { return cmp.Compare(a.Kind, b.Kind) })
+		return slices.Concat(chats[:min(len(chats), maxRecent)], rest)
 	}
 	type ranked struct {
 		Entry

@@ -20,7 +20,7 @@ type View struct {
 	canvas fyne.Canvas
 	before fyne.Focusable
 	ctx    context.Context //nolint:containedctx // ends when the palette closes
-	close  context.CancelFunc
+	cancel context.CancelFunc
 
 	field   *widgets.SearchField
 	list    *widgets.ItemList
@@ -39,10 +39,10 @@ const (
 // Show opens the palette over a window. Its work ends with ctx, or when it closes.
 func Show(ctx context.Context, h host.Host, m *Model, c fyne.Canvas) *View {
 	v := &View{host: h, model: m, canvas: c, before: c.Focused(), note: widgets.NewParagraph("", style.ColorMuted, "text")}
-	v.ctx, v.close = context.WithCancel(ctx)
+	v.ctx, v.cancel = context.WithCancel(ctx)
 	v.field = widgets.NewSearchField(Placeholder, "Esc")
 	v.field.OnChanged = v.find
-	v.field.OnCancel = v.dismiss
+	v.field.OnCancel = v.Close
 	v.field.OnMove = v.move
 	v.field.OnChoose = func() { v.choose(v.current) }
 	v.list = widgets.NewItemList(v.choose)
@@ -53,6 +53,7 @@ func Show(ctx context.Context, h host.Host, m *Model, c fyne.Canvas) *View {
 			widgets.Border(widgets.Inset(0, 0, style.Gap, 0, v.field), nil, nil, nil, container.NewStack(v.list, widgets.Inset(style.Inside, style.Inside, 0, style.Inside, widgets.Col(0, v.note))))))
 	v.Compose(v, container.New(place{}, v.box))
 	v.Resize(c.Size())
+	c.Unfocus() // two fields with a focus ring would be confusing
 	c.Overlays().Add(v)
 	c.Focus(v.field)
 	v.find("")
@@ -120,7 +121,7 @@ func (v *View) choose(i int) {
 		return
 	}
 	e := v.entries[i]
-	v.dismiss()
+	v.Close()
 	if e.Do != nil {
 		e.Do()
 		return
@@ -128,8 +129,9 @@ func (v *View) choose(i int) {
 	v.host.Open(e.Target)
 }
 
-func (v *View) dismiss() {
-	v.close()
+// Close closes the palette and gives the focus back.
+func (v *View) Close() {
+	v.cancel()
 	v.canvas.Overlays().Remove(v)
 	if v.before != nil {
 		v.canvas.Focus(v.before)
@@ -137,4 +139,4 @@ func (v *View) dismiss() {
 }
 
 // Tapped implements fyne.Tappable: a click beside the palette closes it.
-func (v *View) Tapped(*fyne.PointEvent) { v.dismiss() }
+func (v *View) Tapped(*fyne.PointEvent) { v.Close() }

@@ -148,7 +148,11 @@ func newListRow(l *ItemList) *listRow {
 	r.focusRing.Hide()
 	r.found.Hide()
 	r.title.Ellipsis, r.text.Ellipsis = true, true
-	r.Compose(r, container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.found, r.text), r.detail)), r.focusRing))
+	row := container.NewStack(Inset(style.Gap, style.Inside, style.Gap, style.Inside, Row(style.Inside, 1, r.icon, Col(0, r.title, r.found, r.text), r.detail)), r.focusRing)
+	if l.Compact { // beside the scroll bar, which is over the list
+		row = Inset(0, theme.ScrollBarSmallSize()+style.Gap, 0, 0, row)
+	}
+	r.Compose(r, row)
 	return r
 }
 
