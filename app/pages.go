@@ -38,18 +38,16 @@ func (u *ui) links() (list []sidebar.Link) {
 	for _, p := range (fixedPages{u, u.nav}).foot() {
 		link := sidebar.Link{Icon: p.icon, Title: p.title}
 		if p.title == transfersTitle {
-			link.Note = func(v feed.View) (string, int) {
+			link.Note = func(v feed.View) string {
 				if n := len(v.Transfers.List); n > 0 {
-					return fmt.Sprint(n), 0
+					return fmt.Sprint(n)
 				}
-				return "", 0
+				return ""
 			}
 		}
 		list = append(list, link)
 	}
-	return append(list, sidebar.Link{Icon: "settings", Title: settingsTitle, Note: func(v feed.View) (string, int) {
-		return "", v.AccessRequests() // of people on channels, which are a page of the settings
-	}})
+	return append(list, sidebar.Link{Icon: "settings", Title: settingsTitle})
 }
 
 // all are all pages with a fixed place of their own. Those that are not at the bottom of the sidebar

@@ -54,9 +54,6 @@ func (c *Changed) counters() map[string]*int {
 	}
 }
 
-// AccessRequests returns the number of people on channels who wait for access. Needs counts them, too.
-func (v View) AccessRequests() int { return len(v.Questions.Pending.Of(protocol.AskSender)) }
-
 // Needs returns the number of questions that wait for the person.
 func (v View) Needs() int { return len(v.Questions.Pending) }
 

@@ -30,10 +30,10 @@ func (l sectionsLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[1].Resize(fyne.NewSize(size.Width, machines))
 }
 
-// linksLayout arranges the links in two columns; the left one is wider, for its longer names.
+// linksLayout arranges the links in two columns; the right one is wider, for the number of transfers.
 type linksLayout struct{}
 
-const leftExtra float32 = 6
+const rightExtra float32 = 8
 
 func (linksLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	height := float32(0)
@@ -44,7 +44,7 @@ func (linksLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 }
 
 func (linksLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	left := size.Width/2 + leftExtra
+	left := size.Width/2 - rightExtra
 	y := float32(0)
 	for i, row := range o {
 		height := row.MinSize().Height

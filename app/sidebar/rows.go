@@ -110,7 +110,7 @@ func (b *Sidebar) showLinks(v feed.View) {
 		item := link.Item()
 		item.Selected = item.Title == b.place.Page
 		if note := b.o.Links[i].Note; note != nil {
-			item.Detail, item.Count = note(v)
+			item.Detail = note(v)
 		}
 		if item != link.Item() {
 			link.Set(item)

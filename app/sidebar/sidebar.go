@@ -63,8 +63,8 @@ type Options struct {
 // Link opens a page by its title.
 type Link struct {
 	Icon, Title string
-	// Note returns a text and a count to show beside the title; nil for neither.
-	Note func(feed.View) (detail string, count int)
+	// Note returns a text to show beside the title; nil for none.
+	Note func(feed.View) string
 }
 
 // Actions are the actions on chats.
@@ -97,7 +97,7 @@ func New(ctx context.Context, e host.Env, o Options) *Sidebar {
 	head := widgets.Inset(style.Group, style.Inside, style.Inside, style.Inside, container.NewVBox(
 		widgets.Inset(0, style.Inside, style.Inside, style.Inside, name), newChat, b.Search))
 	b.middle = container.New(sectionsLayout{b.List, b.machines.box}, widgets.Inset(0, 0, 0, style.Inside, b.List), b.machines.scroller)
-	b.Content = container.NewStack(widgets.NewBackground(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Gap, style.Inside, style.Inside, foot)), nil, nil, b.middle))
+	b.Content = container.NewStack(widgets.NewBackground(style.ColorSidebar, "", 0), widgets.Border(head, container.NewVBox(widgets.HLine(), widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, foot)), nil, nil, b.middle))
 	return b
 }
 

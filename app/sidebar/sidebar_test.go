@@ -50,7 +50,7 @@ func newBench(t *testing.T) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	b := &bench{Host: &pagetest.Host{}, f: app.Feed}
-	note := func(v feed.View) (string, int) { return fmt.Sprint(len(v.Transfers.List)), 0 }
+	note := func(v feed.View) string { return fmt.Sprint(len(v.Transfers.List)) }
 	b.Sidebar = New(ctx, host.Env{Host: b.Host, Feed: app.Feed, Chats: app.Chats, Machines: &style.Machines{}}, Options{
 		Title: "Fairlead", Unread: NewUnread(nil, func(map[protocol.SessionKey]int64) {}), Chats: b, Leave: func() { b.Did = append(b.Did, "leave") },
 		Links: []Link{{Icon: "folder", Title: "Files"}, {Icon: "transfer", Title: "Transfers", Note: note}, {Icon: "calendar", Title: "Schedule"}, {Icon: "activity", Title: "Activity"}, {Icon: "settings", Title: "Settings"}},
