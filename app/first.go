@@ -61,11 +61,15 @@ func newFirstPage(u *ui) *firstPage {
 	return p
 }
 
-// showText shows a sentence in place of the servers, with buttons.
+// showText shows a sentence in place of the servers, with buttons below it.
 func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
-	for _, b := range acts {
-		rows = append(rows, widgets.Row(style.Inside, -1, b))
+	if len(acts) > 0 {
+		row := widgets.Flow(style.Inside)
+		for _, b := range acts {
+			row.Add(b)
+		}
+		rows = append(rows, row)
 	}
 	p.setRows(rows, acts)
 }
@@ -101,7 +105,7 @@ func (p *firstPage) show(list []protocol.DetectedServer, err error) {
 		return
 	}
 	if len(list) == 0 {
-		p.showText("None is running.", style.ColorMuted, p.searchAgain, p.getModel)
+		p.showText("None of them is running.", style.ColorMuted, p.searchAgain, p.getModel)
 		return
 	}
 	var rows []fyne.CanvasObject

@@ -183,8 +183,9 @@ func (n *navigator) shortcutLines(query string) (lines []widgets.ListItem) {
 	seen := map[string]bool{}
 	add := func(group, text, keys string) {
 		isFound := strings.Contains(strings.ToLower(group+" "+text+" "+keys), strings.ToLower(strings.TrimSpace(query)))
-		if id := group + keys; isFound && !seen[id] { // the windows share some
-			seen[id] = true
+		isRepeated := seen[group+keys] || group == groupChatList && seen[groupChats+keys] // the windows share some
+		if isFound && !isRepeated {
+			seen[group+keys] = true
 			rows[group] = append(rows[group], widgets.ListItem{Title: text, Detail: keys})
 		}
 	}

@@ -65,3 +65,16 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 		t.Errorf("a search without a result: got %+v, want nothing", found)
 	}
 }
+
+func TestListOfChatsRepeatsNoKeyOfTheChats(t *testing.T) {
+	u := newTestUI(t)
+	n := 0
+	for _, l := range u.nav.shortcutLines("pin or unpin") {
+		if l.Title == "Pin or unpin" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("got the key %d times, want once", n)
+	}
+}

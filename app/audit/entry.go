@@ -47,7 +47,7 @@ func (p *Page) open(i int) {
 	title, _ = wording.Reveal(title)
 	heading := widgets.NewParagraph(title, style.ColorText, "text")
 	heading.SetStyle(fyne.TextStyle{Bold: true})
-	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(text, style.ColorText, "text")}
+	rows := []fyne.CanvasObject{heading, widgets.NewParagraph(format.Capital(text), style.ColorText, "text")}
 	for _, f := range []struct{ name, value string }{
 		{"Entry", fmt.Sprint(e.Seq)},
 		{"When", time.UnixMilli(e.At).Format("2 January 2006 15:04:05")},

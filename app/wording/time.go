@@ -125,10 +125,14 @@ func clockTime(day, clock time.Time, zone *time.Location) (time.Time, error) {
 	return at, nil
 }
 
-// TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left. It is empty for 0.
+// TimeLeft formats the time left until a Unix time in milliseconds: 0:42 left, 7 days left. It is
+// empty for 0.
 func TimeLeft(until int64, now time.Time) string {
 	if until == 0 {
 		return ""
+	}
+	if time.UnixMilli(until).Sub(now) >= time.Hour {
+		return MinutesLeft(until, now)
 	}
 	left := int(max(time.UnixMilli(until).Sub(now).Round(time.Second), 0).Seconds())
 	return fmt.Sprintf("%d:%02d left", left/60, left%60)

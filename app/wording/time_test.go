@@ -42,6 +42,17 @@ func TestTimesAreSaidInWords(t *testing.T) {
 	}
 }
 
+func TestTimeLeftCountsSecondsInTheLastHour(t *testing.T) {
+	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	for left, want := range map[time.Duration]string{
+		-time.Second: "0:00 left", 42 * time.Second: "0:42 left", 5 * time.Minute: "5:00 left", 90 * time.Minute: "1 h 30 min left", 7*24*time.Hour - time.Second: "7 days left",
+	} {
+		if got := TimeLeft(now.Add(left).UnixMilli(), now); got != want {
+			t.Errorf("%s: got %q, want %q", left, got, want)
+		}
+	}
+}
+
 func TestMinutesLeftChangeOnceAMinute(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
 	for left, want := range map[time.Duration]string{

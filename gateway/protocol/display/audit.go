@@ -212,7 +212,11 @@ func auditState(e protocol.AuditEntry) string {
 	}
 	switch {
 	case e.State == protocol.CallFailed || exit != "":
-		return joinParts(": ", "failed"+exit, format.Line(e.Error, 200))
+		cause := format.Line(e.Error, 200)
+		if rest, ok := strings.CutPrefix(cause, "Failed to "); ok && exit == "" {
+			return "failed to " + rest
+		}
+		return joinParts(": ", "failed"+exit, cause)
 	case e.State == protocol.CallRunning:
 		return "started"
 	case e.State == protocol.CallCancelled:

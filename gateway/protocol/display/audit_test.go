@@ -55,6 +55,9 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		"Started the MCP server “everything” on vm: no network": {
 			Kind: protocol.AuditCall, By: "owner MCP server everything, no network", Node: "vm", Tool: "serve", What: "npx -y x", Why: "You did this yourself", Verdict: "allow", State: protocol.CallDone,
 		},
+		"You: run “make” on tower · failed to read file x: no such file": run(func(e *protocol.AuditEntry) {
+			e.Approval, e.Why, e.State, e.Error = "", "You did this yourself", protocol.CallFailed, "Failed to read file x: no such file"
+		}),
 		"Start the MCP server “everything” on vm · failed": {
 			Kind: protocol.AuditCall, By: "owner MCP server everything", Node: "vm", Tool: "serve", What: "npx -y x", Verdict: "allow", State: protocol.CallFailed,
 		},
