@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"fairlead/gateway"
@@ -23,30 +25,37 @@ import (
 // machine starts a second machine and returns its workspace.
 func (p *program) machine(c *client.Client, id protocol.NodeID) (workspace string) {
 	p.t.Helper()
+	workspace, _ = p.startMachine(c, id)
+	return workspace
+}
+
+// startMachine starts a second machine, which ends with stop or with the test.
+func (p *program) startMachine(c *client.Client, id protocol.NodeID) (workspace string, stop func()) {
+	p.t.Helper()
 	token, err := keychain.Open(p.home).Get(gateway.TokenName)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	workspace = p.t.TempDir()
-	cmd := exec.Command(filepath.Join(filepath.Dir(binary(p.t)), "fairlead-node"), "--id", string(id), "--workspace", workspace)
-	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.t.TempDir(), "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+p.addr+"/ws", "FAIRLEAD_TOKEN="+token.Reveal())
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	stop = runMachine(p.t, id, workspace, p.addr, token.Reveal())
 	p.until("the machine "+string(id), func() bool {
 		r, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{})
-		if err != nil {
-			return false
-		}
-		for _, n := range r.Nodes {
-			if n.ID == id && n.Online {
-				return true
-			}
-		}
-		return false
+		return err == nil && slices.ContainsFunc(r.Nodes, func(n protocol.NodeInfo) bool { return n.ID == id && n.Online })
 	})
-	return workspace
+	return workspace, stop
+}
+
+// runMachine runs a machine of the gateway at an address, until stop or the end of the test.
+func runMachine(t *testing.T, id protocol.NodeID, workspace, addr, token string) (stop func()) {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(filepath.Dir(binary(t)), "fairlead-node"), "--id", string(id), "--workspace", workspace)
+	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+t.TempDir(), "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+addr+"/ws", "FAIRLEAD_TOKEN="+token)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(stop)
+	return stop
 }
 
 // place moves and resizes a window, and waits until it is there and its picture stays the same. It

@@ -5,10 +5,9 @@ package desktoptest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"image"
-	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,8 +21,9 @@ import (
 // the smallest.
 type gallery struct {
 	*day
-	set   string // prefix of the pictures' names
-	theme string
+	set    string // prefix of the pictures' names
+	themes []string
+	theme  string // that the windows have now
 }
 
 type shape struct {
@@ -33,8 +33,32 @@ type shape struct {
 
 var shapes = []shape{{"wide", 1120, 760}, {"narrow", 480, 560}}
 
+// newGallery starts the program in dark colours.
+func newGallery(t *testing.T, set string) *gallery {
+	t.Helper()
+	p := start(newDesktop(t))
+	g := &gallery{day: &day{p, p.gateway()}, set: set, themes: []string{"dark", "light"}, theme: "dark"}
+	if err := setConfig(g.c, "ui.theme", "dark"); err != nil {
+		t.Fatal(err)
+	}
+	w := g.waitWindow(mainWindow)
+	g.run("xdotool", "windowmove", "--sync", w.id, "20", "60")
+	g.until("dark windows", func() bool { return !g.light(mainWindow) })
+	return g
+}
+
+// call calls a method of the gateway.
+func call[P, R any](g *gallery, m protocol.Method[P, R], p P) R {
+	g.t.Helper()
+	r, err := client.Call(context.Background(), g.c, m, p)
+	if err != nil {
+		g.t.Fatalf("%s: %v", m.Name, err)
+	}
+	return r
+}
+
 // colours changes the theme of all windows.
-func (g *gallery) colours(theme string) {
+func (g *gallery) colours(pattern, theme string) {
 	g.t.Helper()
 	if g.theme == theme {
 		return
@@ -43,7 +67,7 @@ func (g *gallery) colours(theme string) {
 		g.t.Fatal(err)
 	}
 	g.theme = theme
-	g.until(theme+" windows", func() bool { return g.light(mainWindow) == (theme == "light") })
+	g.until(theme+" windows", func() bool { return g.light(pattern) == (theme == "light") })
 }
 
 // light reports whether a window's background is light: its pixel beside the left edge.
@@ -72,7 +96,7 @@ func (g *gallery) size(pattern string, s shape) window {
 		} else {
 			w, still = now, 0
 		}
-		return still == 3
+		return still == 2
 	})
 	if w.w != s.w || w.h != s.h {
 		g.t.Logf("%s has %dx%d instead of %dx%d", pattern, w.w, w.h, s.w, s.h)
@@ -109,19 +133,26 @@ func (g *gallery) picture(pattern, name string) {
 	})
 }
 
-// take takes the pictures of a window.
+// take takes the pictures of a window in some sizes. It begins with the present size and theme and
+// leaves the window in the last ones, because each change takes a second.
 func (g *gallery) take(pattern, name string, sizes ...shape) {
 	g.t.Helper()
+	if w := g.waitWindow(pattern); len(sizes) > 1 && w.w == sizes[len(sizes)-1].w {
+		sizes = slices.Clone(sizes)
+		slices.Reverse(sizes)
+	}
 	for _, s := range sizes {
 		g.size(pattern, s)
-		for _, theme := range []string{"dark", "light"} {
-			g.colours(theme)
+		themes := slices.Clone(g.themes)
+		if themes[0] != g.theme {
+			slices.Reverse(themes)
+		}
+		for _, theme := range themes {
+			g.colours(pattern, theme)
 			g.away(pattern)
 			g.picture(pattern, name+"-"+s.name+"-"+theme)
 		}
 	}
-	g.colours("dark")
-	g.size(pattern, sizes[0])
 }
 
 // away moves the mouse out of the window, in steps, so that the window notices.
@@ -130,219 +161,66 @@ func (g *gallery) away(pattern string) {
 	g.run("xdotool", "mousemove", strconv.Itoa(w.x+w.w/2), strconv.Itoa(w.y+w.h-3), "sleep", "0.05", "mousemove", "1275", "895")
 }
 
-// page opens a page of the main window.
-func (g *gallery) page(title string) {
-	g.t.Helper()
-	g.activate(g.size(mainWindow, shapes[0]))
-	g.openPage(title)
-}
-
+// main takes the pictures of the main window.
 func (g *gallery) main(name string) { g.t.Helper(); g.take(mainWindow, name, shapes...) }
 
-// pages takes pictures of every page in the sidebar.
-func (g *gallery) pages() {
+// ready makes the main window wide and dark, so that the screen can be read and clicked.
+func (g *gallery) ready() window {
+	g.t.Helper()
+	w := g.size(mainWindow, shapes[0])
+	g.colours(mainWindow, "dark")
+	g.activate(w)
+	return w
+}
+
+// open opens what the palette finds first.
+func (g *gallery) open(query string) {
+	g.t.Helper()
+	g.activate(g.waitWindow(mainWindow))
+	g.keys("ctrl+k")
+	g.typeText(query)
+	g.keys("Return")
+}
+
+// pages opens pages by their titles and takes their pictures.
+func (g *gallery) pages(prefix string, titles ...string) {
+	g.t.Helper()
+	for _, title := range titles {
+		g.open(title)
+		g.main(prefix + strings.ToLower(strings.ReplaceAll(title, " ", "-")))
+	}
+}
+
+// everyPage takes pictures of all pages that open by their titles.
+func (g *gallery) everyPage() {
 	g.t.Helper()
 	g.main("chat")
-	for _, title := range []string{"Needs you", "Approvals and rules", "Activity", "Files", "Transfers", "Schedule", "Skills", "Channels", "Tools", "Connected apps", "Machines"} {
-		g.page(title)
-		g.main(strings.ToLower(strings.ReplaceAll(title, " ", "-")))
-	}
-	g.keys("ctrl+f")
+	g.pages("", "Needs you", "Files", "Transfers", "Schedule", "Activity", "Audit log", "Machines", "Keyboard shortcuts")
+	g.pages("settings-", "General", "Models", "Notifications", "This computer", "Approvals and rules", "Tools", "Skills", "Channels", "Connected apps", "Gateways", "Help", "About", "All settings")
+	g.activate(g.size(mainWindow, shapes[1]))
+	g.keys("Escape") // from the page to the list
+	g.take(mainWindow, "settings-list", shapes[1])
+	g.open("Search all messages")
 	g.main("search")
+	for name, query := range map[string]string{"": "", "-found": "mach", "-nothing": "zebra"} {
+		g.activate(g.waitWindow(mainWindow))
+		g.keys("ctrl+k")
+		g.typeText(query)
+		g.main("palette" + name)
+		g.keys("Escape")
+	}
 	w := g.size(mainWindow, shapes[1])
 	g.click(image.Pt(w.x+24, w.y+24))
 	g.take(mainWindow, "drawer", shapes[1])
 	g.click(image.Pt(w.x+w.w-30, w.y+w.h/2))
-	g.size(mainWindow, shapes[0])
 }
 
-func (g *gallery) settings() {
+// forms takes pictures of the forms that make something new.
+func (g *gallery) forms() {
 	g.t.Helper()
-	g.activate(g.waitWindow(mainWindow))
-	g.keys("ctrl+comma")
-	g.take(mainWindow, "settings-list", shapes[1])
-	for _, tab := range []string{"General", "Models", "Notifications", "This computer", "Gateways", "Help", "About", "All settings"} {
-		g.openPage(tab)
-		g.take(mainWindow, "settings-"+strings.ToLower(strings.ReplaceAll(tab, " ", "-")), shapes...)
-	}
-}
-
-// ask calls a method of the gateway.
-func ask[P, R any](g *gallery, m protocol.Method[P, R], p P) R {
-	g.t.Helper()
-	r, err := client.Call(context.Background(), g.c, m, p)
-	if err != nil {
-		g.t.Fatalf("%s: %v", m.Name, err)
-	}
-	return r
-}
-
-// fill adds the data that a person has after some weeks.
-func (g *gallery) fill() {
-	g.t.Helper()
-	for name, size := range map[string]int64{"photos.tar": 700 << 20, "A long name of a file that someone gave a report about the second quarter of the year (final, corrected).pdf": 90 << 10, "notes.txt": 400} {
-		path := filepath.Join(g.workspace, name)
-		if err := os.WriteFile(path, []byte("Some notes.\n"), 0o644); err != nil {
-			g.t.Fatal(err)
-		}
-		if err := os.Truncate(path, size); err != nil {
-			g.t.Fatal(err)
-		}
-	}
-	os.MkdirAll(filepath.Join(g.workspace, "src", "parser"), 0o755)
-	os.WriteFile(filepath.Join(g.workspace, "src", "parser", "lex.go"), []byte("package parser\n\n// Lex reads tokens.\nfunc Lex(s string) []string { return nil }\n"), 0o644)
-
-	g.machine(g.c, "server")
-	here := g.here()
-	name := "Main chat"
-	ask(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &name})
-	for _, text := range []string{"list the Go files", "what can you do", "read main.go and tell me whether this is all that there is to it, because I had thought that there was more", "search for package"} {
-		g.seed(protocol.SessionKey("agent:main:c"+strconv.Itoa(len(text))), text)
-	}
-	for _, text := range []string{"what can you do", "read README.md", "list the files"} {
-		ask(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: text})
-		g.until("the end of "+text, func() bool {
-			m := g.messages(protocol.MainSession)
-			return len(m) > 0 && m[len(m)-1].Role == protocol.RoleAssistant
-		})
-	}
-	for _, policy := range []string{`{"tool":"Bash","argv":["git","status","**"],"verdict":"allow"}`, `{"tool":"Write","path":"/etc/**","verdict":"deny"}`} {
-		ask(g, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(policy)})
-	}
-	every, task := &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 3600_000}, &protocol.CronMode{Mode: protocol.CronTask, Message: "read README.md"}
-	ask(g, protocol.CronAdd, protocol.CronAddParams{Name: "Look at the backups", Schedule: every, Spec: task})
-	ask(g, protocol.CronAdd, protocol.CronAddParams{
-		Name:     "Every working day, before the others come, a report of what was done the day before",
-		Schedule: &protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 8 * * 1-5"}, Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "read notes.txt"},
-	})
-	send := func(name, to string) protocol.Transfer {
-		return ask(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(here) + ":" + filepath.Join(g.workspace, name)}, Destination: to, Into: true})
-	}
-	for _, name := range []string{"README.md", "src", "no-such-file"} {
-		t := send(name, "server:")
-		g.until("the end of a transfer", func() bool {
-			t = ask(g, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
-			return t.EndedAt != 0
-		})
-	}
-	big := send("photos.tar", "server:")
-	g.until("a transfer on its way", func() bool {
-		t := ask(g, protocol.TransferGet, protocol.TransferParams{ID: big.ID})
-		return t.EndedAt != 0 || t.State == protocol.TransferRunning
-	})
-	// unless it has already finished
-	client.Call(context.Background(), g.c, protocol.TransferPause, protocol.TransferParams{ID: big.ID})
-}
-
-// here returns the ID of this computer.
-func (g *gallery) here() (id protocol.NodeID) {
-	g.t.Helper()
-	g.until("this computer and the server", func() bool {
-		up := 0
-		for _, n := range ask(g, protocol.NodesList, protocol.Empty{}).Nodes {
-			if n.Online {
-				up++
-			}
-			if n.Local {
-				id = n.ID
-			}
-		}
-		return id != "" && up == 2
-	})
-	return id
-}
-
-// newGallery starts the program in dark colours.
-func newGallery(t *testing.T, set string) *gallery {
-	t.Helper()
-	p := start(newDesktop(t))
-	g := &gallery{day: &day{p, p.gateway()}, set: set, theme: "dark"}
-	t.Cleanup(func() {
-		if err := writeIndex(g.shots); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := setConfig(g.c, "ui.theme", "dark"); err != nil {
-		t.Fatal(err)
-	}
-	w := g.waitWindow(mainWindow)
-	g.run("xdotool", "windowmove", "--sync", w.id, "20", "60")
-	g.until("dark windows", func() bool { return !g.light(mainWindow) })
-	return g
-}
-
-func TestGalleryOfWhatIsEmpty(t *testing.T) {
-	g := newGallery(t, "empty")
-	g.main("first-run")
-	g.clickText(mainWindow, "Start now")
-	g.pages()
-	g.settings()
-}
-
-func TestGalleryOfWhatIsInUse(t *testing.T) {
-	g := newGallery(t, "full")
-	g.clickText(mainWindow, "Start now")
-	g.fill()
-	g.pages()
-	g.page("Machines")
-	g.click(g.waitTextIn(mainWindow, "server", left))
-	g.main("machine")
-	g.page("Machines")
-	if err := setConfig(g.c, "network.enabled", true); err != nil {
-		t.Fatal(err)
-	}
-	g.clickText(mainWindow, "Add a machine")
-	g.clickText(mainWindow, "Invite a machine")
-	g.waitTextIn(mainWindow, "curl", func(w window) window { w.x, w.w = w.x+500, w.w-500; return w })
-	g.main("invitation")
-	g.page("Schedule")
-	// by its colour: OCR does not recognize its text
-	g.until("the button for a new schedule", func() bool {
-		w, ok := g.windowNamed(mainWindow)
-		areas := g.coloured(corner(w))
-		if !ok || len(areas) != 1 {
-			return false
-		}
-		g.click(areas[0].Min.Add(areas[0].Size().Div(2)))
-		return true
-	})
-	g.main("schedule-form")
-	g.page("Files")
-	g.clickText(mainWindow, "README.md")
-	g.main("file")
-	g.keys("ctrl+f")
-	g.typeText("package")
-	g.main("search-found")
-	g.rightClick(g.waitTextIn(mainWindow, "Go files", left))
-	g.clickText(mainWindow, "new window")
-	const own = "Go files – Fairlead$"
-	g.take(own, "torn-off", shape{"wide", 720, 640}, shapes[1])
-	g.activate(g.waitWindow(own))
-	g.keys("ctrl+w")
-	g.waitNoWindow(own)
-	g.click(g.waitTextIn(mainWindow, "Main chat", left))
-	for _, text := range []string{"run make -j4 && sudo systemctl restart parser", "replace project with programme in README.md"} {
-		ask(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: text})
-		w := g.waitWindow(question)
-		g.take(question, "question-"+strings.Fields(text)[0], shape{"usual", w.w, w.h}, shapes[1])
-		g.activate(g.waitWindow(mainWindow))
-		g.main("chat-" + strings.Fields(text)[0])
-		g.page("Needs you")
-		g.main("needs-you-" + strings.Fields(text)[0])
-		g.activate(g.waitWindow(question))
+	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Pair a machine", "Send files"} {
+		g.open(action)
+		g.main("form-" + strings.ToLower(strings.ReplaceAll(action, " ", "-")))
 		g.keys("Escape")
-		g.waitNoWindow(question)
-		g.click(g.waitTextIn(mainWindow, "Main chat", left))
 	}
-}
-
-func TestGalleryOfLargeText(t *testing.T) {
-	g := newGallery(t, "large")
-	g.clickText(mainWindow, "Start now")
-	g.fill()
-	if err := setConfig(g.c, "ui.textSize", 1.5); err != nil {
-		t.Fatal(err)
-	}
-	g.pages()
-	g.settings()
 }

@@ -3,21 +3,25 @@
 package desktoptest
 
 import (
+	"errors"
 	"html/template"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 )
 
 // shelf is one page of the program in the gallery's index: its pictures beside each other.
 type shelf struct {
 	Page     string
-	Pictures []string // names of files, those of one set and size beside each other
+	Pictures []string // paths of files, those of one set and size beside each other
 }
 
 var index = template.Must(template.New("").Funcs(template.FuncMap{
-	"caption": func(file string) string { return strings.ReplaceAll(strings.TrimSuffix(file, ".png"), "-", " ") },
+	"caption": func(file string) string {
+		return strings.ReplaceAll(strings.TrimSuffix(filepath.Base(file), ".png"), "-", " ")
+	},
 }).Parse(`<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Fairlead: all pages</title>
 <style>
@@ -35,28 +39,29 @@ img { height: 420px; border: 1px solid #bbb }
 {{end}}</div></section>
 {{end}}`))
 
-// writeIndex writes index.html, which shows the pictures of a folder page by page.
-func writeIndex(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*-*-*-*.png"))
-	if err != nil {
-		return err
+// TestGalleryIndex writes index.html, which shows the pictures of all tests page by page.
+func TestGalleryIndex(t *testing.T) {
+	dir := os.Getenv("FAIRLEAD_SHOTS")
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*-*-*-*.png"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d pictures in %s, %v, want some", len(files), dir, err)
 	}
 	var shelves []shelf
 	for _, path := range files {
-		file := filepath.Base(path)
-		_, rest, _ := strings.Cut(file, "-") // the set
+		_, rest, _ := strings.Cut(filepath.Base(path), "-") // the set
 		parts := strings.Split(rest, "-")
 		page := strings.Join(parts[:len(parts)-2], " ") // without size and theme
 		i, found := slices.BinarySearchFunc(shelves, page, func(s shelf, page string) int { return strings.Compare(s.Page, page) })
 		if !found {
 			shelves = slices.Insert(shelves, i, shelf{Page: page})
 		}
-		shelves[i].Pictures = append(shelves[i].Pictures, file)
+		shelves[i].Pictures = append(shelves[i].Pictures, filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)))
 	}
 	f, err := os.Create(filepath.Join(dir, "index.html"))
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	defer f.Close()
-	return index.Execute(f, shelves)
+	if err := errors.Join(index.Execute(f, shelves), f.Close()); err != nil {
+		t.Error(err)
+	}
 }

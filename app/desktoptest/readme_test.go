@@ -82,13 +82,13 @@ func TestGalleryOfTheReadme(t *testing.T) {
 	for i, title := range []string{"Invoices of the quarter", "Holiday photos by year"} {
 		key := protocol.SessionKey(fmt.Sprintf("agent:main:c%d", i))
 		g.seed(key, "what can you do")
-		ask(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
+		call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
 	}
 	for _, policy := range []string{`{"tool":"Edit","path":"**","verdict":"allow"}`, `{"tool":"Bash","argv":["make","-j4"],"verdict":"allow"}`} {
-		ask(g, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(policy)})
+		call(g, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(policy)})
 	}
 	laptop := "laptop"
-	ask(g, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: g.here(), Name: &laptop})
+	call(g, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: g.here(), Name: &laptop})
 	for path, value := range map[string]any{
 		"providers.compatible.baseUrl": buildModel(t).URL + "/v1", "model": map[string]string{"provider": "compatible", "id": "maple-large"}, "ui.theme": "light",
 	} {
@@ -97,13 +97,13 @@ func TestGalleryOfTheReadme(t *testing.T) {
 		}
 	}
 	const chat = protocol.SessionKey("agent:main:build")
-	ask(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "Why does the build fail on the server?"})
+	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "Why does the build fail on the server?"})
 	g.until("the answer", func() bool {
 		all := g.messages(chat)
 		return len(all) > 0 && strings.Contains(all[len(all)-1].Content.Text(), "restart the service")
 	})
 	title := "Failing build on the server"
-	ask(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: chat, Label: &title})
+	call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: chat, Label: &title})
 	w := g.size(mainWindow, shapes[0])
 	g.activate(w)
 	for _, name := range []string{"Invoices", "Holiday", "Failing build"} { // none stays unread
