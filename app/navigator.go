@@ -23,7 +23,7 @@ type navigator struct {
 	ui         *ui
 	box        *fyne.Container   // container of the page
 	view       fyne.CanvasObject // the page
-	head       fyne.CanvasObject // over the page, or above it with the way back
+	head       *fyne.Container   // over the page: the buttons before its title
 	menuButton *widgets.Button
 	backButton *widgets.Button    // to the list in whose place the page stands
 	title      string             // empty without a page
@@ -164,11 +164,11 @@ func (n *navigator) open(p page) {
 	ctx, cancel := context.WithCancel(n.ui.ctx)
 	n.title, n.cancel = p.title, cancel
 	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
-	n.backButton = widgets.NewQuietButton(p.title, "back", func() { n.back() })
+	n.backButton = widgets.NewQuietButton("Back", "back", func() { n.back() })
 	n.backButton.Hide()
-	n.head = widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(widgets.Row(style.Gap, -1, n.menuButton, n.backButton)))
+	n.head = widgets.Row(style.Gap, -1, n.menuButton, n.backButton)
 	n.view, n.back = p.open(ctx)
-	n.fill()
+	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), n.view, widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(n.head))}
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
 	n.ui.main.drawSidebar()
@@ -190,20 +190,11 @@ func (n *navigator) close() {
 	n.ui.messages.move()
 }
 
-// fill shows the page with the head over it, or below the head if that has the way back.
-func (n *navigator) fill() {
-	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), n.view, n.head}
-	if n.backButton.Visible() {
-		n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), widgets.WithHeader(n.head, n.view)}
-	}
-}
-
 // showWayBack shows or hides the way back from the page to the list in whose place it stands.
 func (n *navigator) showWayBack(on bool) {
 	if n.backButton.Visible() != on {
 		widgets.SetVisible(n.backButton, on)
 		if n.view != nil {
-			n.fill()
 			n.ui.main.arrange()
 		}
 	}
@@ -215,11 +206,13 @@ func (n *navigator) arrange() bool {
 		n.box.Hide()
 		return false
 	}
-	isBar := n.backButton.Visible()
-	space := n.menuButton.MinSize().AddWidthHeight(2*style.Inside, 0)
-	widgets.ReserveTitleSpace(widgets.Choose(n.ui.main.narrow && !isBar, space, fyne.Size{}))
+	hasBack := n.backButton.Visible()
 	widgets.SetVisible(n.menuButton, n.ui.main.narrow)
-	widgets.SetVisible(n.head, n.ui.main.narrow || isBar)
+	space := fyne.Size{}
+	if n.ui.main.narrow || hasBack {
+		space = n.head.MinSize().AddWidthHeight(2*style.Inside, 0)
+	}
+	widgets.ReserveTitleSpace(space, hasBack)
 	n.box.Show()
 	return true
 }

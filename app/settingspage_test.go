@@ -94,7 +94,7 @@ func TestNarrowSettingsHaveAWayBackToTheList(t *testing.T) {
 	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
 	u.settings.open()
 	wayBack := func() *widgets.Button {
-		return widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == settingsTitle && b.Visible() })
+		return widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == "Back" && b.Visible() })
 	}
 	if wayBack() != nil {
 		t.Error("the list has a way back to itself")
@@ -105,7 +105,17 @@ func TestNarrowSettingsHaveAWayBackToTheList(t *testing.T) {
 		t.Fatal("the page has no way back to the list")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "settings-narrow-page")
-	test.Tap(b)
+	u.settings.openPage("Approvals and rules")
+	test.Tap(pagetest.Button(t, u.nav.box, "New rule"))
+	pagetest.Shot(t, u.main.conversation.window, "settings-narrow-detail")
+	pagetest.Shows(t, u.nav.box, "Working folder")
+	if own := widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == "All rules" && b.Visible() }); own != nil {
+		t.Error("the form has two ways back")
+	}
+	test.Tap(wayBack())
+	test.Tap(pagetest.Button(t, u.nav.box, "New rule")) // of the list of rules
+	test.Tap(wayBack())
+	test.Tap(wayBack())
 	pagetest.Shows(t, u.nav.box, "Search settings", "All settings")
 	if wayBack() != nil {
 		t.Error("the way back is still shown")

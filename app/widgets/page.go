@@ -9,13 +9,16 @@ import (
 	"fairlead/app/style"
 )
 
-// titleSpace is the space before the titles of pages.
-var titleSpace fyne.Size
+// titleSpace is the space before the titles of pages. titleHasBack is whether it has a way back.
+var (
+	titleSpace   fyne.Size
+	titleHasBack bool
+)
 
 // ReserveTitleSpace reserves space of a size before the title of every page for an object of the
-// window, such as a button; the zero size removes it. It belongs to the GUI thread. Visible pages
-// must be refreshed afterwards.
-func ReserveTitleSpace(room fyne.Size) { titleSpace = room }
+// window, such as a button; the zero size removes it. If the object is a way back, pages hide their
+// own. It belongs to the GUI thread. Visible pages must be refreshed afterwards.
+func ReserveTitleSpace(room fyne.Size, isBack bool) { titleSpace, titleHasBack = room, isBack }
 
 // NewPage creates a page: its title with actions beside or below it, and the body. The way back, the
 // button with that icon, stands before the title: the second click of a double click on the button
@@ -56,6 +59,9 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right, y := max(style.Page, titleSpace.Width), size.Width-style.Page, style.Group
 	height, wide := max(o[0].MinSize().Height, titleSpace.Height), float32(0)
 	body, actions := o[len(o)-1], o[1:len(o)-1]
+	if l.hasBack {
+		SetVisible(actions[0], !titleHasBack)
+	}
 	for _, a := range actions {
 		if m := a.MinSize(); a.Visible() {
 			height, wide = max(height, m.Height), wide+style.Inside+m.Width
