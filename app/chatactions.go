@@ -12,6 +12,7 @@ import (
 	"fairlead/app/conversation"
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/messages"
 	"fairlead/app/sidebar"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -164,12 +165,7 @@ func (cw *chatWindows) archive(archived bool, list []protocol.SessionEntry, w fy
 	chats, keys := cw.ui.backend.Chats, keysOf(list)
 	chats.Archive(archived, keys...)
 	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
-	undo, until := func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime)
-	if c := cw.at(w); c != nil {
-		c.toasts.offerUndo(text, undo, until)
-	} else {
-		cw.ui.messages.offer(everywhere, text, undo, until)
-	}
+	cw.at(w).messages.OfferUndoAt(messages.Everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime))
 	if archived && slices.Contains(keys, cw.ui.main.conversation.page.Key()) {
 		cw.openAnother(keys)
 	}
@@ -211,7 +207,7 @@ func (cw *chatWindows) delete(list []protocol.SessionEntry) {
 			}
 			cw.ui.drafts.Forget(key)
 		}
-		cw.ui.messages.offer(everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
+		cw.ui.messages.OfferUndoAt(messages.Everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
 		if shown != "" {
 			cw.openAnother(r.keys)
 		}
@@ -259,7 +255,7 @@ func (cw *chatWindows) unreadChats() (list []protocol.SessionEntry) {
 func (cw *chatWindows) openUnread(step int) {
 	list := cw.unreadChats()
 	if len(list) == 0 {
-		cw.ui.messages.show("No unread chats.")
+		cw.ui.messages.Show("No unread chats.")
 		return
 	}
 	var order []protocol.SessionKey
@@ -290,7 +286,7 @@ func (cw *chatWindows) nextQuestion() {
 		cw.ui.questions.openPage()
 		return
 	case !ok:
-		cw.ui.messages.show("Nothing needs you.")
+		cw.ui.messages.Show("Nothing needs you.")
 		return
 	case q.SessionKey == "":
 		cw.ui.questions.review(q.ID)

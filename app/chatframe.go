@@ -6,18 +6,19 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/chat"
+	"fairlead/app/messages"
 	"fairlead/app/preferences"
 	"fairlead/app/widgets"
 )
 
 // chatFrame is a chat in the main window or in one of its own. It belongs to the GUI thread.
 type chatFrame struct {
-	ui     *ui
-	window fyne.Window
-	page   *chat.Page
-	toasts *toasts // of its own window; nil in the main window
-	drops  *drops
-	bar    *widgets.Rect // of its own window, for another computer; nil otherwise
+	ui       *ui
+	window   fyne.Window
+	page     *chat.Page
+	messages *messages.Messages
+	drops    *drops
+	bar      *widgets.Rect // of its own window, for another computer; nil otherwise
 }
 
 func newChatFrame(u *ui, w fyne.Window, isOwn bool) *chatFrame {
@@ -39,9 +40,7 @@ func (c *chatFrame) draw() {
 
 func (c *chatFrame) tick(now time.Time) {
 	c.page.Tick(now)
-	if c.toasts != nil {
-		c.toasts.tick(now)
-	}
+	c.messages.Tick(now)
 }
 
 // focusComposer focuses the message field, even if it was never drawn.

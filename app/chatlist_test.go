@@ -103,7 +103,7 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.page.Key(), u.main.lines())
 	}
 	u.chats.openUnread(1)
-	pagetest.Shows(t, u.messages.toast, "No unread chats.")
+	pagetest.Shows(t, u.messages.Toast, "No unread chats.")
 }
 
 func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
@@ -181,8 +181,8 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 	u, _ := newChatList(t)
 	key := func(text string) func() {
 		for _, b := range u.main.bindings() {
-			if b.text == text {
-				return b.do
+			if b.Text == text {
+				return b.Do
 			}
 		}
 		t.Fatalf("no key for %q", text)

@@ -9,7 +9,9 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/feed"
+	"fairlead/app/messages"
 	"fairlead/app/native"
+	"fairlead/app/shortcuts"
 	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
@@ -63,12 +65,12 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	w.SetPadded(false)
 	c = newChatFrame(cw.ui, w, true)
 	cw.windows[key] = c
-	c.toasts = newToasts(c.page.Pane)
+	c.messages = messages.New(c.page.Pane, func() messages.Place { return messages.Place{Chat: key} }, func() { c.messages.Box.Refresh() })
 	c.bar = cw.ui.newBar()
-	w.SetContent(belowBar(c.bar, container.NewStack(c.page.Pane, c.toasts.box, c.drops.mark.Box)))
+	w.SetContent(belowBar(c.bar, container.NewStack(c.page.Pane, c.messages.Box, c.drops.mark.Box)))
 	last := cw.ui.backend.Prefs.Get()
 	w.Resize(sizeOr(last.ChatWidth, last.ChatHeight, fyne.NewSize(760, 700)))
-	register(w, c.bindings())
+	shortcuts.Register(w, c.bindings())
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch e.Name {
 		case fyne.KeyEscape:
@@ -89,14 +91,14 @@ func (cw *chatWindows) openWindow(key protocol.SessionKey) {
 	c.focusComposer()
 }
 
-// at returns the chat in a window of its own; nil for other windows.
+// at returns the chat in a window: one of its own, or else the main window.
 func (cw *chatWindows) at(w fyne.Window) *chatFrame {
 	for _, c := range cw.windows {
 		if c.window == w {
 			return c
 		}
 	}
-	return nil
+	return cw.ui.main.conversation
 }
 
 // windowClosed releases the resources of a closed window.

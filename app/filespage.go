@@ -18,7 +18,7 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	prefs := n.ui.backend.Prefs
 	last := prefs.Get()
 	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
-		UndoLast: n.ui.messages.undoLast, Fetch: n.ui.sender.Fetch, Open: n.ui.opener.fileOpener(),
+		UndoLast: n.ui.messages.UndoLast, Fetch: n.ui.sender.Fetch, Open: n.fileOpener(),
 		Drop: n.ui.main.conversation.drops.onMachine, Send: n.ui.sender.Between,
 		Visited: n.rememberFolder,
 		LastDir: func(place protocol.NodeID) string { return prefs.Get().FilesDirs[place] },
@@ -42,6 +42,14 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	p.Focus()
 	n.filePath, n.filesMachine = "", ""
 	return p.Box, p.Back
+}
+
+// fileOpener opens this computer's files with their programs; nil if the gateway is remote.
+func (n *navigator) fileOpener() func(string) {
+	if n.ui.backend.IsRemote() {
+		return nil
+	}
+	return func(path string) { n.ui.opener.Path(n.ui.main.conversation.window, path) }
 }
 
 // pickMemory stores what file dialogs remember.

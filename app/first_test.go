@@ -6,8 +6,6 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
-	"fairlead/app/preferences"
-	"fairlead/app/settings"
 	"fairlead/gateway/protocol"
 )
 
@@ -17,30 +15,16 @@ func TestTheFirstPageOffersToJoinAnotherComputer(t *testing.T) {
 	for button, want := range map[string]string{
 		"Control it from here": "Invite a device", "Let it use this computer": "Name of this computer there",
 	} {
-		test.Tap(pagetest.Button(t, u.main.first.box, button))
+		test.Tap(pagetest.Button(t, u.main.first.Box, button))
 		pagetest.Shows(t, u.nav.box, "Add a gateway", want)
-		if u.main.first.box.Visible() {
+		if u.main.first.Box.Visible() {
 			t.Error("the first page is behind the settings")
 		}
 		u.nav.close()
-		pagetest.Shows(t, u.main.first.box, button)
+		pagetest.Shows(t, u.main.first.Box, button)
 	}
 	if !u.main.firstRun {
 		t.Error("a look at the settings ended the first page")
-	}
-}
-
-func TestFirstPageLeadsToModelsForThisComputer(t *testing.T) {
-	u := newTestUI(t)
-	u.main.setFirstRun(true)
-	for _, servers := range [][]protocol.DetectedServer{nil, {{Provider: "ollama", Name: "Ollama", State: "ready"}}} {
-		u.main.first.show(servers, nil)
-		test.Tap(pagetest.Button(t, u.main.first.box, "Get a model for this computer"))
-		if got := u.backend.Prefs.Get().SettingsPage; got != settings.ModelsTitle {
-			t.Errorf("with %d servers the button opens %q, want %q", len(servers), got, settings.ModelsTitle)
-		}
-		u.nav.close()
-		u.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = "" })
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 
-	"fairlead/app/chat"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -45,7 +44,7 @@ func (l *windowLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 		o[i].Move(fyne.NewPos(left, 0))
 	}
 	o[6].Resize(size)
-	l.w.ui.messages.layout()
+	l.w.ui.messages.LayOut()
 }
 
 // arrange moves the sidebar between its place and the drawer, and shows the page of the first run.
@@ -65,7 +64,7 @@ func (w *window) arrange() {
 		w.conversation.page.Pane.SetLeading(nil)
 	}
 	isPage := w.ui.nav.arrange()
-	widgets.SetVisible(w.first.box, w.firstRun && !isPage)
+	widgets.SetVisible(w.first.Box, w.firstRun && !isPage)
 	widgets.SetVisible(w.conversation.page.Pane, !w.firstRun && !isPage)
 	w.body.Refresh()
 }
@@ -109,39 +108,4 @@ func (drawerLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	o[0].Resize(fyne.NewSize(width, size.Height))
 	o[1].Resize(fyne.NewSize(1, size.Height))
 	o[1].Move(fyne.NewPos(width, 0))
-}
-
-// toastLayout puts the program's messages below a page or, in a chat, between the transcript and the
-// composer, where they cover nothing.
-type toastLayout struct {
-	pane  *chat.Pane
-	pages []fyne.CanvasObject // leave the messages free below them
-}
-
-func (*toastLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
-
-func (l *toastLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	y := size.Height - style.Inside
-	if l.pane.Visible() {
-		y -= l.pane.FootHeight()
-	}
-	bottom := y
-	for _, x := range o {
-		if !x.Visible() {
-			continue
-		}
-		width := min(560, size.Width-2*style.Group)
-		if t, ok := x.(*widgets.Toast); ok {
-			width = min(width, t.NaturalWidth())
-		}
-		height := widgets.Fit(x, width)
-		y = max(y-height, style.Inside)
-		x.Resize(fyne.NewSize(width, height))
-		x.Move(fyne.NewPos(float32(int((size.Width-width)/2)), y))
-		y -= style.Inside
-	}
-	l.pane.Reserve(widgets.Choose(l.pane.Visible(), bottom-y, 0))
-	for _, page := range l.pages {
-		page.Resize(fyne.NewSize(size.Width, size.Height-widgets.Choose(y < bottom, size.Height-y, 0)))
-	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/messages"
 	"fairlead/gateway/protocol"
 )
 
@@ -13,7 +14,7 @@ func TestMessagesStayWhereTheyArose(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	listed := func(o fyne.CanvasObject) bool {
-		for _, x := range u.messages.box.Objects {
+		for _, x := range u.messages.Box.Objects {
 			if x == o && x.Visible() {
 				return true
 			}
@@ -21,28 +22,28 @@ func TestMessagesStayWhereTheyArose(t *testing.T) {
 		return false
 	}
 	u.nav.openTitled(filesTitle)
-	u.messages.show("Saved.")
-	u.messages.offerUndo("a.txt was deleted.", func() {}, time.Now().Add(time.Minute))
-	u.messages.offer(everywhere, "A chat was deleted.", func() {}, time.Now().Add(time.Minute))
-	file, chat := u.messages.undos[0], u.messages.undos[1]
-	for _, o := range []fyne.CanvasObject{u.messages.toast, file.Toast, chat.Toast} {
+	u.messages.Show("Saved.")
+	u.messages.OfferUndo("a.txt was deleted.", func() {}, time.Now().Add(time.Minute))
+	u.messages.OfferUndoAt(messages.Everywhere, "A chat was deleted.", func() {}, time.Now().Add(time.Minute))
+	file, chat := u.messages.Offers[0], u.messages.Offers[1]
+	for _, o := range []fyne.CanvasObject{u.messages.Toast, file.Toast, chat.Toast} {
 		if !listed(o) {
 			t.Error("a message is not shown where it arose")
 		}
 	}
 	u.nav.openTitled(activityTitle)
-	if u.messages.toast.Visible() || listed(file.Toast) || !listed(chat.Toast) {
+	if u.messages.Toast.Visible() || listed(file.Toast) || !listed(chat.Toast) {
 		t.Errorf("on another page: message %v, offer for the file %v, for the chat %v; want only the last",
-			u.messages.toast.Visible(), listed(file.Toast), listed(chat.Toast))
+			u.messages.Toast.Visible(), listed(file.Toast), listed(chat.Toast))
 	}
 	u.nav.openTitled(filesTitle)
-	if u.messages.toast.Visible() || !listed(file.Toast) {
-		t.Errorf("back on the page: message %v, offer %v; want only the offer", u.messages.toast.Visible(), listed(file.Toast))
+	if u.messages.Toast.Visible() || !listed(file.Toast) {
+		t.Errorf("back on the page: message %v, offer %v; want only the offer", u.messages.Toast.Visible(), listed(file.Toast))
 	}
 	u.main.open(protocol.MainSession)
-	u.messages.show("Not sent.")
+	u.messages.Show("Not sent.")
 	u.main.open("agent:main:2")
-	if u.messages.toast.Visible() {
+	if u.messages.Toast.Visible() {
 		t.Error("a message of one chat is shown in another")
 	}
 }
@@ -54,13 +55,13 @@ func TestMessagesCoverNothingOfAPage(t *testing.T) {
 		u.main.conversation.window.Resize(size)
 		u.nav.openTitled(filesTitle)
 		whole := u.nav.box.Size().Height
-		u.messages.show("Saved.")
+		u.messages.Show("Saved.")
 		u.main.body.Refresh() // as after any change
-		top := u.messages.toast.Position().Y
+		top := u.messages.Toast.Position().Y
 		if bottom := u.nav.box.Position().Y + u.nav.box.Size().Height; bottom > top || bottom < top-20 {
 			t.Errorf("%v: the page ends at %v, the message begins at %v", size, bottom, top)
 		}
-		u.messages.toast.Close()
+		u.messages.Toast.Close()
 		if got := u.nav.box.Size().Height; got != whole {
 			t.Errorf("%v: afterwards, the page is %v high, want %v", size, got, whole)
 		}

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/files"
 	"fairlead/app/host"
 	"fairlead/app/search"
+	"fairlead/app/shortcuts"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -147,7 +148,7 @@ func (n *navigator) openTitled(title string) {
 	case "":
 	case settingsTitle:
 		n.ui.settings.open()
-	case shortcutsTitle:
+	case shortcuts.Title:
 		n.openShortcuts()
 	default:
 		n.ui.settings.openPage(title)
@@ -172,7 +173,7 @@ func (n *navigator) open(p page) {
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
 	n.ui.main.drawSidebar()
-	n.ui.messages.move()
+	n.ui.messages.Move()
 	if n.focus != nil {
 		n.focus(n.ui.main.conversation.window.Canvas())
 	}
@@ -187,7 +188,7 @@ func (n *navigator) close() {
 	n.cancel, n.title, n.view, n.back, n.dropTarget, n.files, n.focus, n.ui.settings.page = nil, "", nil, nil, nil, nil, nil, nil
 	n.box.Objects = nil
 	n.ui.main.arrange()
-	n.ui.messages.move()
+	n.ui.messages.Move()
 }
 
 // showWayBack shows or hides the way back from the page to the list in whose place it stands.

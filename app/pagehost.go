@@ -46,7 +46,9 @@ func (h pageHost) Open(to host.Target) {
 	case host.Fork:
 		h.openFork(to)
 	case host.OtherChat:
-		h.ui.main.leave(protocol.SessionKey(to))
+		if main := h.ui.main; main.conversation.page.Key() == protocol.SessionKey(to) {
+			main.switchTo(main.mainChat())
+		}
 	case host.Archive:
 		if to.Hit != nil {
 			nav.openArchive(to.Key, func(p *archive.Page) { p.OpenHit(*to.Hit) })
@@ -79,9 +81,9 @@ func (h pageHost) Open(to host.Target) {
 	case host.Identical:
 		h.ui.questions.bring(protocol.QuestionID(to), true)
 	case host.URL:
-		h.ui.opener.openLinkIn(h.at(), string(to))
+		h.ui.opener.Link(h.at(), string(to))
 	case host.Reveal:
-		h.ui.opener.reveal(string(to))
+		h.ui.opener.Reveal(h.at(), string(to))
 	case host.SendFiles:
 		h.ui.sender.Pick(protocol.NodeID(to))
 	default:
@@ -93,19 +95,19 @@ func (h pageHost) Open(to host.Target) {
 func (h pageHost) openFile(to host.Target) {
 	switch to := to.(type) {
 	case host.Picture:
-		h.ui.opener.openImage(to.Resource)
+		h.ui.opener.Picture(h.at(), to.Resource)
 	case host.Output:
-		h.ui.openOutput(to.Title, to.Text, to.Search)
+		h.ui.opener.Output(to)
 	case host.PickFiles:
 		h.ui.picker.OpenFiles(h.at(), to.Title, to.Button, to.Done)
 	case host.Folder:
-		h.ui.opener.openPath(string(to))
+		h.ui.opener.Path(h.at(), string(to))
 	case host.ChooseFolder:
 		h.ui.picker.ChooseFolder(h.at(), to.Title, to.Button, to.Chosen)
 	case host.SaveFile:
-		h.ui.opener.save(h.at(), to)
+		h.ui.opener.Save(h.at(), to)
 	case host.OpenFile:
-		h.ui.opener.openFile(to.Title, to.Button, to.Read)
+		h.ui.opener.Read(h.at(), to)
 	}
 }
 
@@ -114,7 +116,7 @@ func (h pageHost) openFork(to host.Fork) {
 	main := h.ui.main
 	main.open(to.Key)
 	main.show()
-	h.ui.messages.showAction("Forked.", "Open original", func() { main.open(to.From) })
+	h.ui.messages.ShowAction("Forked.", "Open original", func() { main.open(to.From) })
 }
 
 func (h pageHost) openChat(to host.Chat) {
@@ -131,11 +133,11 @@ func (h pageHost) openChat(to host.Chat) {
 }
 
 // Say implements [host.Host].
-func (h pageHost) Say(text string) { h.ui.messages.showIn(h.at(), text) }
+func (h pageHost) Say(text string) { h.ui.chats.at(h.at()).messages.Show(text) }
 
 // Undo implements [host.Host].
 func (h pageHost) Undo(text string, undo func(), until time.Time) {
-	h.ui.messages.offerUndoIn(h.at(), text, undo, until)
+	h.ui.chats.at(h.at()).messages.OfferUndo(text, undo, until)
 }
 
 // Copy implements [host.Host].
@@ -145,7 +147,7 @@ func (h pageHost) Copy(text string) { h.ui.app.Clipboard().SetContent(text) }
 func (h pageHost) Run(ctx context.Context, failed string, work func(context.Context) error, done func()) {
 	bind.Run(ctx, work, func(err error) {
 		if err != nil {
-			h.ui.messages.showIn(h.at(), failed+": "+err.Error())
+			h.ui.chats.at(h.at()).messages.Show(failed + ": " + err.Error())
 			return
 		}
 		done()

@@ -4,6 +4,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/palette"
 	"fairlead/app/settings"
+	"fairlead/app/shortcuts"
 )
 
 // openPalette opens the palette over the main window, or closes it.
@@ -31,7 +32,7 @@ func (n *navigator) paletteEntries() []palette.Entry {
 		{Icon: "search", Title: "Search all messages", Words: "find text", Do: func() { n.search("") }},
 		{Icon: "send", Title: "Send files", Words: "transfer copy upload", Target: host.SendFiles("")},
 		{Icon: "needsyou", Title: "Answer the next question", Words: "approve allow deny", Do: u.chats.nextQuestion},
-		{Icon: "question", Title: shortcutsTitle, Words: "help keys", Do: n.openShortcuts},
+		{Icon: "question", Title: shortcuts.Title, Words: "help keys", Do: n.openShortcuts},
 	}
 	for i := range list {
 		list[i].Kind = "Action"

@@ -35,7 +35,7 @@ func (p *parts) all() []part {
 		{func(v feed.View) { u.notes.Update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},
 		{u.notes.UpdateTransfers, []feed.Fact{f.Transfers, f.Machines}},
 		{u.notes.UpdateRuns, []feed.Fact{f.Runs, f.Sessions}},
-		{u.messages.showNotice, []feed.Fact{f.Notice}},
+		{p.showNotice, []feed.Fact{f.Notice}},
 	}
 }
 
@@ -54,7 +54,7 @@ func (p *parts) followGateway(v feed.View) {
 	u, last := p.ui, p.followed
 	p.followed = v
 	if v.Status.Loaded && !last.Status.Loaded && u.main.firstRun {
-		u.main.first.search()
+		u.main.first.Search()
 	}
 	isUp := func(s feed.Status) bool { return s.Loaded && s.Connected }
 	if u.running && (v.Changed.Config != last.Changed.Config || isUp(v.Status) && !isUp(last.Status)) {
@@ -66,8 +66,19 @@ func (p *parts) followGateway(v feed.View) {
 	if m := v.Status.Model.Provider; m != "" && m != feed.Operator {
 		u.main.endFirstRun() // the person has connected a model
 	}
-	u.messages.showProblem(v)
-	u.messages.showMissingSecrets(v)
+	u.status.Update(v)
+}
+
+// showNotice shows the gateway's latest notice, unless the chat that is open says it.
+func (p *parts) showNotice(v feed.View) {
+	n, isNew := p.ui.status.NewNotice(v)
+	if !isNew {
+		return
+	}
+	p.ui.notes.AnnounceSchedule(n)
+	if n.SessionKey == "" || !p.ui.main.showsChat(n.SessionKey) {
+		p.ui.status.ShowNotice(n)
+	}
 }
 
 // nameMachines gives the machines and servers their names and colours.

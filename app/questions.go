@@ -10,6 +10,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/native"
 	"fairlead/app/question"
+	"fairlead/app/shortcuts"
 	"fairlead/gateway/protocol"
 )
 
@@ -35,7 +36,7 @@ func (w *questions) update(v feed.View) {
 			w.window.Close()
 			w.window, w.dialog, w.wanted = nil, nil, nil
 			if n := len(v.Questions.Closed); n > 0 && !v.Questions.Closed[n-1].AnsweredHere && v.Needs() == 0 {
-				w.ui.messages.show("This question " + question.EndText(v.Questions.Closed[n-1].Question) + ".")
+				w.ui.messages.Show("This question " + question.EndText(v.Questions.Closed[n-1].Question) + ".")
 			}
 		}
 		return
@@ -61,7 +62,7 @@ func (w *questions) openDialog(open []protocol.Question, v feed.View) {
 	w.dialog.Update(open, v)
 	w.window.Resize(w.dialog.Best())
 	w.window.SetCloseIntercept(w.dialog.Close)
-	shortcut(w.window, fyne.KeyW, w.dialog.Close)
+	shortcuts.Add(w.window, fyne.KeyW, w.dialog.Close)
 	w.window.CenterOnScreen()
 	w.ui.showQuietly(w.window)
 	w.dialog.OnScreen(true)

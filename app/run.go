@@ -99,7 +99,7 @@ func runGUI(f flags, b *backend.Backend, i *instance.Instance) error {
 		if f.withParent {
 			crash.Go(func() { // it ends with the process
 				io.Copy(io.Discard, os.Stdin) //nolint:errcheck // the parent process has ended or closed the pipe
-				bind.Do(ctx, u.quit)
+				bind.Do(ctx, u.Quit)
 			})
 			b.WriteCounts(os.Stdout)
 		} else if !b.IsRemote() {

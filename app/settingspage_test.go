@@ -10,6 +10,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/settings"
+	"fairlead/app/shortcuts"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 )
@@ -67,9 +68,9 @@ func TestPagesOfTheSettingsOpenByTheirTitle(t *testing.T) {
 		}
 		pagetest.Shot(t, u.main.conversation.window, "settings-"+title)
 	}
-	u.env().Open(host.Page(shortcutsTitle))
-	if u.nav.title != shortcutsTitle {
-		t.Errorf("got the page %q, want %q", u.nav.title, shortcutsTitle)
+	u.env().Open(host.Page(shortcuts.Title))
+	if u.nav.title != shortcuts.Title {
+		t.Errorf("got the page %q, want %q", u.nav.title, shortcuts.Title)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -16,37 +17,37 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	for _, b := range u.main.bindings() {
-		if b.name() == widgets.ShortcutName("/", false) {
-			b.do()
+		if b.Name() == widgets.ShortcutName("/", false) {
+			b.Do()
 		}
 	}
-	if u.nav.title != shortcutsTitle {
+	if u.nav.title != shortcuts.Title {
 		t.Fatalf("the page %q is open", u.nav.title)
 	}
 	sheet := ""
-	for _, l := range u.nav.shortcutLines("") {
+	for _, l := range shortcuts.New(keyGroups(), u.main.bindings(), nil).Lines("") {
 		sheet += l.Title + "\t" + l.Detail + "\n"
 	}
 	taken := map[string]string{}
 	for _, b := range u.main.bindings() {
-		if other, ok := taken[b.name()]; ok {
-			t.Errorf("%s is %q and %q", b.name(), other, b.text)
+		if other, ok := taken[b.Name()]; ok {
+			t.Errorf("%s is %q and %q", b.Name(), other, b.Text)
 		}
-		taken[b.name()] = b.text
-		if !strings.Contains(sheet, b.text+"\t"+b.name()+"\n") {
-			t.Errorf("the sheet does not have %q:\n%s", b.text, sheet)
+		taken[b.Name()] = b.Text
+		if !strings.Contains(sheet, b.Text+"\t"+b.Name()+"\n") {
+			t.Errorf("the sheet does not have %q:\n%s", b.Text, sheet)
 		}
 	}
 	for _, b := range u.main.conversation.bindings() {
-		if !strings.Contains(sheet, "\t"+b.name()+"\n") {
-			t.Errorf("the sheet does not have %s", b.name())
+		if !strings.Contains(sheet, "\t"+b.Name()+"\n") {
+			t.Errorf("the sheet does not have %s", b.Name())
 		}
 	}
-	for group, keys := range keysOfViews {
-		if len(keys) == 0 || !strings.Contains(sheet, group+"\t\n") {
-			t.Errorf("the sheet has no group %q", group)
+	for _, g := range keyGroups() {
+		if !strings.Contains(sheet, g.Name+"\t\n") {
+			t.Errorf("the sheet has no group %q", g.Name)
 		}
-		for _, k := range keys {
+		for _, k := range g.Keys {
 			if !strings.Contains(sheet, k.Text+"\t"+k.Keys+"\n") {
 				t.Errorf("the sheet does not have %q (%s)", k.Text, k.Keys)
 			}
@@ -58,18 +59,12 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 			t.Errorf("the keys of the list of chats do not have %s (%s)", name, a.Label)
 		}
 	}
-	if found := u.nav.shortcutLines("find in"); len(found) != 2 || found[1].Title != "Find in this chat" {
-		t.Errorf("a search for “find in”: got %+v, want one shortcut", found)
-	}
-	if found := u.nav.shortcutLines("nothing like it"); len(found) != 0 {
-		t.Errorf("a search without a result: got %+v, want nothing", found)
-	}
 }
 
 func TestListOfChatsRepeatsNoKeyOfTheChats(t *testing.T) {
 	u := newTestUI(t)
 	n := 0
-	for _, l := range u.nav.shortcutLines("pin or unpin") {
+	for _, l := range shortcuts.New(keyGroups(), u.main.bindings(), nil).Lines("pin or unpin") {
 		if l.Title == "Pin or unpin" {
 			n++
 		}

@@ -14,9 +14,11 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/memory"
+	"fairlead/app/messages"
 	"fairlead/app/native"
 	"fairlead/app/notifications"
 	"fairlead/app/notify"
+	"fairlead/app/opener"
 	"fairlead/app/pick"
 	"fairlead/app/preferences"
 	"fairlead/app/send"
@@ -45,13 +47,14 @@ type ui struct {
 
 	main      *window
 	nav       *navigator
-	messages  *messages
+	messages  *messages.Messages // of the main window
+	status    *messages.Status
 	chats     *chatWindows
 	questions *questions
 	settings  *settingsPage
 	notes     *notifications.Notifications
 	sender    *send.Sender
-	opener    *opener
+	opener    *opener.Opener
 	picker    *pick.Picker
 
 	systemMode style.Mode // replaces [style.System]
@@ -76,13 +79,14 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend) *ui {
 	})
 	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*chatFrame)}
 	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u, pairing: settings.NewPairing(ctx)}
-	u.notes, u.opener = notifications.New(ctx, b.Feed, frontWindows{pageHost{ui: u}}), &opener{u}
+	u.notes = notifications.New(ctx, b.Feed, frontWindows{pageHost{ui: u}})
 	u.isInFront = func() bool { return u.hasFocus }
-	u.messages, u.parts = newMessages(u), &parts{ui: u}
+	u.parts = &parts{ui: u}
 	u.wrap = host.Switch{On: b.Prefs.Get().WrapOutput, Save: func(on bool) {
 		b.Prefs.Update(func(r *preferences.Preferences) { r.WrapOutput = on })
 	}}
-	u.picker = pick.New(ctx, a, pickMemory(b.Prefs), system.Ask, u.messages.show)
+	u.picker = pick.New(ctx, a, pickMemory(b.Prefs), system.Ask, func(text string) { u.messages.Show(text) })
+	u.opener = opener.New(ctx, a, u.picker, u)
 	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.window }, func() bool { return u.nav.title == transfersTitle })
 	u.main = newWindow(u)
 	last := b.Prefs.Get()
@@ -105,7 +109,7 @@ func (u *ui) view() feed.View { return u.backend.Feed.View() }
 func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {
 	bind.Go(u.ctx, work, func(r R, err error) {
 		if err != nil {
-			u.messages.showIn(w, failed+err.Error())
+			u.chats.at(w).messages.Show(failed + err.Error())
 			return
 		}
 		done(r)
@@ -116,14 +120,6 @@ func (u *ui) tick(now time.Time) {
 	u.main.conversation.tick(now)
 	for _, c := range u.chats.windows {
 		c.tick(now)
-	}
-	was, undos := u.messages.toast.Visible(), u.messages.removeExpiredUndos(now)
-	u.messages.toast.Tick(now)
-	switch {
-	case was != u.messages.toast.Visible():
-		u.main.body.Refresh()
-	case was || undos || u.messages.banner.Visible():
-		u.messages.layout() // the areas to keep free may have moved
 	}
 	// the sidebar shows for how long machines have been offline
 	if minute := now.Truncate(time.Minute); minute != u.minute {
@@ -153,7 +149,8 @@ func (u *ui) revealFocused() {
 	u.focused = has
 }
 
-func (u *ui) quit() {
+// Quit saves what is open and ends the program.
+func (u *ui) Quit() {
 	u.save()
 	native.Quit(u.app)
 }
@@ -167,7 +164,7 @@ func (u *ui) save() {
 }
 
 // saveDrafts stores drafts and the sizes of windows. It also works after the toolkit's loop has ended,
-// when the windows must not be asked for anything else: a signal ends it without [ui.quit].
+// when the windows must not be asked for anything else: a signal ends it without [ui.Quit].
 func (u *ui) saveDrafts() {
 	u.main.conversation.page.SaveDraft()
 	for _, c := range u.chats.windows {
@@ -215,12 +212,12 @@ func (u *ui) runTrayItem(i tray.Item) {
 	case tray.ActionGateway:
 		if err := u.backend.Gateways.Open(i.Gateway); err != nil {
 			u.main.show()
-			u.messages.show("The window could not be opened: " + err.Error())
+			u.messages.Show("The window could not be opened: " + err.Error())
 		}
 	case tray.ActionSettings:
 		u.settings.open()
 	case tray.ActionQuit:
-		u.quit()
+		u.Quit()
 	}
 }
 
@@ -261,4 +258,12 @@ func loadDrafts(p *preferences.Store) *chat.Drafts {
 	saved := preferences.Drafts{Store: p}
 	texts, pictures := saved.Load()
 	return chat.NewDrafts(saved, texts, pictures)
+}
+
+// SayIn shows a message in a window.
+func (u *ui) SayIn(w fyne.Window, text string) { u.chats.at(w).messages.Show(text) }
+
+// BelowBar returns the content of a new window, below the bar of another computer.
+func (u *ui) BelowBar(content fyne.CanvasObject) fyne.CanvasObject {
+	return belowBar(u.newBar(), content)
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -221,7 +220,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 	if u.questions.window != nil {
 		t.Error("the window stays")
 	}
-	if !u.messages.toast.Visible() {
+	if !u.messages.Toast.Visible() {
 		t.Error("nobody says that the question was answered elsewhere")
 	}
 	u.update(sample())
@@ -249,14 +248,14 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	u.update(v)
 	u.questions.window.Close() // the test driver treats the last window as the window of every object
 	u.main.conversation.page.Show(chat)
-	u.messages.show("Sending a file with a name that takes some room to the machine that is called server")
+	u.messages.Show("Sending a file with a name that takes some room to the machine that is called server")
 	pagetest.Shot(t, u.main.conversation.window, "shell-toast-over-questions")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	view := widgettest.Find(u.main.conversation.page.Pane, func(*transcript.View) bool { return true })
 	end := func() float32 { return place(view).Y + view.Size().Height }
 	covered := func(when string) {
 		t.Helper()
-		if toast := place(u.messages.toast).Y; toast < end() {
+		if toast := place(u.messages.Toast).Y; toast < end() {
 			t.Errorf("%s: the message covers the transcript from %v to %v", when, toast, end())
 		}
 	}
@@ -265,7 +264,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	u.tick(time.Now())
 	covered("after a move")
 	shown := end()
-	u.messages.toast.Close()
+	u.messages.Toast.Close()
 	if end() <= shown {
 		t.Error("the transcript does not get the place of a closed message back")
 	}
@@ -367,44 +366,16 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	u := newUI(t.Context(), a, b)
 	defer u.main.conversation.window.Close()
 	defer b.Feed.Close()
-	if !u.main.first.box.Visible() || u.main.conversation.page.Pane.Visible() {
+	if !u.main.first.Box.Visible() || u.main.conversation.page.Pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-first")
-	test.Tap(u.main.first.startButton)
-	if u.main.first.box.Visible() || !u.main.conversation.page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
+	test.Tap(pagetest.Button(t, u.main.first.Box, "Start now"))
+	if u.main.first.Box.Visible() || !u.main.conversation.page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
 		t.Error("the page stays")
 	}
 	if u.main.conversation.window.Canvas().Focused() != u.main.conversation.page.Pane.Composer() {
 		t.Error("the person cannot type at once")
-	}
-}
-
-func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
-	a := pagetest.App(t)
-	b := newTestBackend(t, "")
-	u := newUI(t.Context(), a, b)
-	defer u.main.conversation.window.Close()
-	defer b.Feed.Close()
-	p, c := u.main.first, u.main.conversation.window.Canvas()
-	p.show(nil, nil)
-	if c.Focused() == fyne.Focusable(p.searchAgain) {
-		t.Error("it takes the keyboard by itself")
-	}
-	c.Focus(p.searchAgain)
-	p.searching = true
-	p.showText("Searching for model servers…", "muted", p.searchAgain)
-	p.show(nil, errors.New("no network"))
-	if c.Focused() != fyne.Focusable(p.searchAgain) {
-		t.Errorf("after it failed, %T has the keyboard", c.Focused())
-	}
-	p.show([]protocol.DetectedServer{{Name: "Ollama", BaseURL: "http://127.0.0.1:11434"}}, nil)
-	if got, ok := c.Focused().(*widgets.Button); !ok || got.Text != "Use Ollama" {
-		t.Errorf("with a server, %v has the keyboard", c.Focused())
-	}
-	p.show(nil, nil)
-	if c.Focused() != fyne.Focusable(p.searchAgain) {
-		t.Errorf("with none again, %T has the keyboard", c.Focused())
 	}
 }
 
@@ -415,12 +386,12 @@ func TestAFullDiskIsSaidOnce(t *testing.T) {
 	v.Status.Paused, v.Status.Storage = true, "The disk is full."
 	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
 	u.update(v)
-	if !u.messages.banner.Visible() || u.messages.toast.Visible() {
-		t.Errorf("banner %v, message %v", u.messages.banner.Visible(), u.messages.toast.Visible())
+	if !u.messages.Banner.Visible() || u.messages.Toast.Visible() {
+		t.Errorf("banner %v, message %v", u.messages.Banner.Visible(), u.messages.Toast.Visible())
 	}
 	v.Notice = &protocol.Notice{At: 8, Text: "Something else."}
 	u.update(v)
-	if !u.messages.toast.Visible() {
+	if !u.messages.Toast.Visible() {
 		t.Error("another message is not shown")
 	}
 }
@@ -429,7 +400,7 @@ func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
 	u := newTestUI(t)
 	for _, v := range []feed.View{{Status: feed.Status{Problem: "The port is taken"}}, {Status: feed.Status{Problem: strings.Repeat("The port is taken. ", 30)}}} {
 		u.update(v)
-		if has, wants := u.messages.banner.Size().Height, u.messages.banner.MinSize().Height; has < wants {
+		if has, wants := u.messages.Banner.Size().Height, u.messages.Banner.MinSize().Height; has < wants {
 			t.Errorf("%q: its box is %v high and wants %v", v.Status.Problem, has, wants)
 		}
 	}
@@ -443,9 +414,9 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	u.update(v)
 	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
 	pagetest.Shot(t, u.main.conversation.window, "shell-locked")
-	u.messages.toast.Close()
+	u.messages.Toast.Close()
 	u.update(v)
-	if u.messages.toast.Visible() {
+	if u.messages.Toast.Visible() {
 		t.Error("it is said again and again")
 	}
 }
@@ -456,22 +427,22 @@ func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	v.Questions.Pending = nil
 	v.Status.Connected, v.Status.Loaded, v.Status.Problem = false, false, "The disk is full"
 	u.update(v)
-	if !u.messages.banner.Visible() {
+	if !u.messages.Banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
 	pagetest.Shot(t, u.main.conversation.window, "shell-offline")
 	v.Status.Connected, v.Status.Loaded, v.Status.Problem = true, true, ""
 	u.update(v)
-	if u.messages.banner.Visible() {
+	if u.messages.Banner.Visible() {
 		t.Error("the problem stays after its end")
 	}
 	v.Notice = &protocol.Notice{Level: "info", Text: "Hello", At: 7}
 	u.update(v)
-	if !u.messages.toast.Visible() {
+	if !u.messages.Toast.Visible() {
 		t.Error("a notice is not shown")
 	}
 	u.tick(time.Now().Add(time.Minute))
-	if u.messages.toast.Visible() {
+	if u.messages.Toast.Visible() {
 		t.Error("a notice stays for ever")
 	}
 }
@@ -519,20 +490,20 @@ func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 	u.update(sample())
 	u.chats.openWindow("agent:main:2")
 	c := u.chats.windows["agent:main:2"]
-	u.messages.showIn(c.window, "Your message was not sent")
-	if !c.toasts.message.Visible() || u.messages.toast.Visible() {
-		t.Errorf("said there: %t, in the main window: %t", c.toasts.message.Visible(), u.messages.toast.Visible())
+	u.chats.at(c.window).messages.Show("Your message was not sent")
+	if !c.messages.Toast.Visible() || u.messages.Toast.Visible() {
+		t.Errorf("said there: %t, in the main window: %t", c.messages.Toast.Visible(), u.messages.Toast.Visible())
 	}
-	if c.toasts.message.Size().Height == 0 {
+	if c.messages.Toast.Size().Height == 0 {
 		t.Error("it has no place")
 	}
 	pagetest.Shot(t, c.window, "torn-toast")
 	u.tick(time.Now().Add(time.Minute))
-	if c.toasts.message.Visible() {
+	if c.messages.Toast.Visible() {
 		t.Error("it stays for ever")
 	}
-	u.messages.showIn(u.main.conversation.window, "Saved")
-	if !u.messages.toast.Visible() {
+	u.chats.at(u.main.conversation.window).messages.Show("Saved")
+	if !u.messages.Toast.Visible() {
 		t.Error("the main window does not say its own")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,29 +23,29 @@ func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
 	var undone []string
 	now := time.Now()
 	for _, name := range []string{"one", "two"} {
-		u.messages.offerUndo(name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
+		u.messages.OfferUndo(name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
 	}
-	u.messages.show("Saved")
-	if len(u.messages.undos) != 2 || !u.messages.undos[0].Visible() || !u.messages.undos[1].Visible() || !u.messages.toast.Visible() {
-		t.Fatalf("%d offers", len(u.messages.undos))
+	u.messages.Show("Saved")
+	if len(u.messages.Offers) != 2 || !u.messages.Offers[0].Visible() || !u.messages.Offers[1].Visible() || !u.messages.Toast.Visible() {
+		t.Fatalf("%d offers", len(u.messages.Offers))
 	}
-	if a, b := u.messages.undos[0].Position(), u.messages.undos[1].Position(); a.Y+u.messages.undos[0].Size().Height > b.Y {
+	if a, b := u.messages.Offers[0].Position(), u.messages.Offers[1].Position(); a.Y+u.messages.Offers[0].Size().Height > b.Y {
 		t.Errorf("they stand on each other: %v, %v", a, b)
 	}
-	u.messages.undos[0].Undo()
+	u.messages.Offers[0].Undo()
 	u.tick(now.Add(time.Second))
-	if strings.Join(undone, " ") != "one" || len(u.messages.undos) != 1 {
-		t.Errorf("undone %v, %d offers are left", undone, len(u.messages.undos))
+	if strings.Join(undone, " ") != "one" || len(u.messages.Offers) != 1 {
+		t.Errorf("undone %v, %d offers are left", undone, len(u.messages.Offers))
 	}
 	u.tick(now.Add(11 * time.Second))
-	if len(u.messages.undos) != 0 || len(u.messages.box.Objects) != 2 {
-		t.Errorf("%d offers stay", len(u.messages.undos))
+	if len(u.messages.Offers) != 0 || len(u.messages.Box.Objects) != 2 {
+		t.Errorf("%d offers stay", len(u.messages.Offers))
 	}
 	for range 20 {
-		u.messages.offerUndo("gone", func() {}, now.Add(10*time.Second))
+		u.messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
 	}
-	if len(u.messages.undos) != maxUndos {
-		t.Errorf("%d offers stand over each other", len(u.messages.undos))
+	if len(u.messages.Offers) != 5 {
+		t.Errorf("%d offers stand over each other", len(u.messages.Offers))
 	}
 }
 
@@ -60,33 +59,33 @@ func TestOffersAppearInTheWindowOfTheAction(t *testing.T) {
 	now := time.Now()
 	var undone []string
 	for _, name := range []string{"one", "two"} {
-		u.messages.offerUndoIn(own.window, name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
+		u.chats.at(own.window).messages.OfferUndo(name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
 	}
-	u.opener.openLinkIn(own.window, "file:///etc/passwd")
+	u.opener.Link(own.window, "file:///etc/passwd")
 	u.chats.archive(true, []protocol.SessionEntry{own.page.Entry()}, own.window)
-	if n := len(u.messages.undos); n != 0 || u.messages.toast.Visible() {
-		t.Errorf("the main window has %d offers of another window, a message: %v", n, u.messages.toast.Visible())
+	if n := len(u.messages.Offers); n != 0 || u.messages.Toast.Visible() {
+		t.Errorf("the main window has %d offers of another window, a message: %v", n, u.messages.Toast.Visible())
 	}
-	if n := len(own.toasts.box.Objects); n != 4 || !own.toasts.message.Visible() {
-		t.Fatalf("the chat's window has %d messages, want 3 offers and a text", n)
+	if n := len(own.messages.Offers); n != 3 || !own.messages.Toast.Visible() {
+		t.Fatalf("the chat's window has %d offers, want 3 and a text", n)
 	}
-	own.toasts.box.Objects[2].(*widgets.Toast).Undo()
+	own.messages.Offers[0].Undo()
 	u.tick(now.Add(time.Second))
-	if strings.Join(undone, " ") != "one" || len(own.toasts.box.Objects) != 3 {
-		t.Errorf("undone %v, %d messages are left", undone, len(own.toasts.box.Objects))
+	if strings.Join(undone, " ") != "one" || len(own.messages.Offers) != 2 {
+		t.Errorf("undone %v, %d offers are left", undone, len(own.messages.Offers))
 	}
 	u.tick(now.Add(11 * time.Second))
-	if n := len(own.toasts.box.Objects); n != 1 {
-		t.Errorf("%d messages stay", n)
+	if n := len(own.messages.Offers); n != 0 {
+		t.Errorf("%d offers stay", n)
 	}
 	for range 20 {
-		own.toasts.offerUndo("gone", func() {}, now.Add(10*time.Second))
+		own.messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
 	}
-	if n := len(own.toasts.box.Objects); n != maxUndos+1 || own.toasts.box.Objects[n-1] != own.toasts.message {
-		t.Errorf("%d messages stand over each other", n)
+	if n := len(own.messages.Offers); n != 5 {
+		t.Errorf("%d offers stand over each other, want 5", n)
 	}
-	u.messages.offerUndoIn(u.main.conversation.window, "gone", func() {}, now.Add(10*time.Second))
-	if len(u.messages.undos) != 1 {
+	u.chats.at(u.main.conversation.window).messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
+	if len(u.messages.Offers) != 1 {
 		t.Error("an offer of the main window is not there")
 	}
 }

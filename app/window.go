@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"runtime"
 	"time"
 
@@ -9,10 +10,16 @@ import (
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 
+	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/memory"
+	"fairlead/app/messages"
 	"fairlead/app/native"
 	"fairlead/app/preferences"
+	"fairlead/app/settings"
+	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
+	"fairlead/app/welcome"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
@@ -29,7 +36,7 @@ type window struct {
 	beforeDrawer fyne.Focusable
 	menuButton   *widgets.Button // opens the drawer
 	body         *fyne.Container
-	first        *firstPage
+	first        *welcome.Page
 	firstRun     bool // the first-run page is shown
 	narrow       bool // the sidebar is in the drawer
 	visible      bool
@@ -50,14 +57,23 @@ func newWindow(u *ui) *window {
 	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
 	w.drawer = container.NewStack()
 	w.drawer.Hide()
-	w.first = newFirstPage(u)
-	w.first.box.Hide()
+	w.first = welcome.New(u.ctx, u.env(), settings.Models{Feed: u.backend.Feed}, welcomeWindow{w})
+	w.first.Box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
-	u.messages.box.Layout = &toastLayout{w.conversation.page.Pane, []fyne.CanvasObject{w.first.box, u.nav.box}}
-	w.body = container.New(&windowLayout{w}, w.conversation.page.Pane, w.first.box, u.nav.box, w.side, w.drawer, u.messages.box, w.conversation.drops.mark.Box)
+	u.messages = messages.New(w.conversation.page.Pane, w.messagePlace, func() { w.body.Refresh() }, w.first.Box, u.nav.box)
+	w.conversation.messages, u.status = u.messages, messages.NewStatus(u.messages, u.backend, u.backend.Feed)
+	w.body = container.New(&windowLayout{w}, w.conversation.page.Pane, w.first.Box, u.nav.box, w.side, w.drawer, u.messages.Box, w.conversation.drops.mark.Box)
 	w.fill()
 	return w
+}
+
+// messagePlace is what the window shows, for its messages.
+func (w *window) messagePlace() messages.Place {
+	if page := w.ui.nav.title; page != "" {
+		return messages.Place{Page: page}
+	}
+	return messages.Place{Chat: w.conversation.page.Key()}
 }
 
 func (u *ui) mainTitle() string {
@@ -150,20 +166,13 @@ func (w *window) open(key protocol.SessionKey) {
 	}
 }
 
-// leave shows the main chat instead of this one.
-func (w *window) leave(key protocol.SessionKey) {
-	if w.conversation.page.Key() == key {
-		w.switchTo(w.mainChat())
-	}
-}
-
 // switchTo shows another chat, now and after the next start.
 func (w *window) switchTo(key protocol.SessionKey) {
 	if key.Schedule() == "" { // the next start opens a chat of the person
 		w.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.Chat = key })
 	}
 	w.conversation.page.Load(key)
-	w.ui.messages.move()
+	w.ui.messages.Move()
 }
 
 // mainChat is the chat that opens by default.
@@ -228,7 +237,7 @@ func (w *window) close() {
 		w.hide()
 		return
 	}
-	w.ui.quit()
+	w.ui.Quit()
 }
 
 func sizeOr(width, height float32, other fyne.Size) fyne.Size {
@@ -242,13 +251,8 @@ func (w *window) showsChat(key protocol.SessionKey) bool {
 	return w.ui.chats.windows[key] != nil || w.visible && w.conversation.page.Key() == key && w.ui.nav.title == "" && !w.firstRun
 }
 
-// shortcut registers a window shortcut with Ctrl (Command on macOS).
-func shortcut(w fyne.Window, key fyne.KeyName, f func()) {
-	w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { f() })
-}
-
 func (w *window) addShortcuts() {
-	register(w.conversation.window, w.bindings())
+	shortcuts.Register(w.conversation.window, w.bindings())
 	w.conversation.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyF3 && w.ui.nav.files != nil {
 			w.ui.nav.files.Toggle()
@@ -309,4 +313,44 @@ func (w *window) findInChat() {
 		return
 	}
 	w.conversation.page.Pane.Find()
+}
+
+// welcomeWindow is the main window as the page of the first start sees it.
+type welcomeWindow struct{ w *window }
+
+// Begin implements [welcome.Window].
+func (x welcomeWindow) Begin() {
+	x.w.endFirstRun()
+	x.w.conversation.focusComposer()
+}
+
+// Join implements [welcome.Window].
+func (x welcomeWindow) Join(asMachine bool) { x.w.ui.settings.openJoin(asMachine) }
+
+// Canvas implements [welcome.Window].
+func (x welcomeWindow) Canvas() fyne.Canvas { return x.w.conversation.window.Canvas() }
+
+func (w *window) setFirstRun(on bool) {
+	if !on {
+		w.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
+	}
+	if w.firstRun == on {
+		return
+	}
+	w.firstRun = on
+	w.arrange()
+	if on && w.ui.view().Status.Loaded {
+		w.first.Search()
+	}
+}
+
+// endFirstRun stores that the first-run page is done.
+func (w *window) endFirstRun() {
+	if !w.firstRun {
+		return
+	}
+	w.setFirstRun(false)
+	bind.Run(w.ui.ctx, func(ctx context.Context) error {
+		return feed.Set(ctx, w.ui.backend.Feed, "ui.firstRunDone", true)
+	}, func(error) {}) // if this fails, the page is shown once more at the next start
 }

@@ -1,4 +1,5 @@
-package app
+// Package welcome is the page of the first start, with three ways to begin.
+package welcome
 
 import (
 	"context"
@@ -10,18 +11,37 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
-	"fairlead/app/preferences"
-	"fairlead/app/settings"
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
-// firstPage is the page of the first start, with three ways to begin.
-type firstPage struct {
-	ui          *ui
-	box         fyne.CanvasObject
+// Models finds and uses models of this computer. Its methods block.
+type Models interface {
+	Detect(context.Context) ([]protocol.DetectedServer, error)
+	UseServer(context.Context, protocol.DetectedServer) (protocol.ModelRef, error)
+}
+
+// Window is the window around the page.
+type Window interface {
+	// Begin leaves the page for the chat, for good.
+	Begin()
+	// Join shows the form that joins another gateway, as a machine of it or to control it. The page
+	// stays until something is connected.
+	Join(asMachine bool)
+	Canvas() fyne.Canvas
+}
+
+// Page is the page of the first start.
+type Page struct {
+	Box fyne.CanvasObject
+
+	ctx         context.Context
+	host        host.Host
+	models      Models
+	window      Window
 	servers     *fyne.Container   // model servers found on this computer
 	buttons     []*widgets.Button // buttons in servers
 	searchAgain *widgets.Button
@@ -30,22 +50,23 @@ type firstPage struct {
 	searching   bool
 }
 
-func newFirstPage(u *ui) *firstPage {
-	p := &firstPage{ui: u, servers: widgets.Col(style.Inside)}
+// New creates the page. Its work ends with ctx.
+func New(ctx context.Context, h host.Host, m Models, w Window) *Page {
+	p := &Page{ctx: ctx, host: h, models: m, window: w, servers: widgets.Col(style.Inside)}
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
 			widgets.Inset(style.Group, style.Group, style.Group, style.Group, widgets.Col(style.Inside,
 				widgets.NewHeading(title, "text"), widgets.NewParagraph(text, style.ColorMuted, "text"), rest)))
 	}
-	p.searchAgain = widgets.NewButton("Search again", "reset", p.search)
-	p.getModel = widgets.NewButton("Get a model for this computer", "machine", u.settings.openModels)
-	p.startButton = widgets.NewButton("Start now", "play", func() { u.main.endFirstRun(); u.main.conversation.focusComposer() })
+	p.searchAgain = widgets.NewButton("Search again", "reset", p.Search)
+	p.getModel = widgets.NewButton("Get a model for this computer", "machine", p.openModels)
+	p.startButton = widgets.NewButton("Start now", "play", w.Begin)
 	p.startButton.Primary = true
 	// These leave the page open, until the person has connected something.
-	connect := widgets.NewButton("Connect a provider", "globe", u.settings.openModels)
-	control := widgets.NewButton("Control it from here", "window", func() { u.settings.openJoin(false) })
-	offer := widgets.NewButton("Let it use this computer", "machine", func() { u.settings.openJoin(true) })
-	p.box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
+	connect := widgets.NewButton("Connect a provider", "globe", p.openModels)
+	control := widgets.NewButton("Control it from here", "window", func() { w.Join(false) })
+	offer := widgets.NewButton("Let it use this computer", "machine", func() { w.Join(true) })
+	p.Box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
 			widgets.NewParagraph("An AI agent that works on your computers, with your approval: nothing is changed until you have seen and allowed it. How do you want to begin?", style.ColorText, "text"),
@@ -61,8 +82,11 @@ func newFirstPage(u *ui) *firstPage {
 	return p
 }
 
+// openModels shows where a model is connected.
+func (p *Page) openModels() { p.host.Open(host.Page("Models")) }
+
 // showText shows a sentence in place of the servers, with buttons below it.
-func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
+func (p *Page) showText(text string, color fyne.ThemeColorName, acts ...*widgets.Button) {
 	rows := []fyne.CanvasObject{widgets.NewParagraph(text, color, "text")}
 	if len(acts) > 0 {
 		row := widgets.Flow(style.Inside)
@@ -75,17 +99,18 @@ func (p *firstPage) showText(text string, color fyne.ThemeColorName, acts ...*wi
 }
 
 // setRows shows rows in place of the servers. A focused button passes the focus to the first.
-func (p *firstPage) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
-	c := p.ui.main.conversation.window.Canvas()
+func (p *Page) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
+	c := p.window.Canvas()
 	had := slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
 	p.servers.Objects, p.buttons = rows, acts
-	p.box.Refresh()
+	p.Box.Refresh()
 	if had && len(acts) > 0 {
 		c.Focus(acts[0])
 	}
 }
 
-func (p *firstPage) search() {
+// Search searches for model servers of this computer.
+func (p *Page) Search() {
 	if p.searching {
 		return
 	}
@@ -95,10 +120,10 @@ func (p *firstPage) search() {
 		acts = append(acts, p.searchAgain) // the button stays under the pointer
 	}
 	p.showText("Searching for model servers…", style.ColorMuted, acts...)
-	bind.Go(p.ui.ctx, settings.Models{Feed: p.ui.backend.Feed}.Detect, p.show)
+	bind.Go(p.ctx, p.models.Detect, p.show)
 }
 
-func (p *firstPage) show(list []protocol.DetectedServer, err error) {
+func (p *Page) show(list []protocol.DetectedServer, err error) {
 	p.searching = false
 	if err != nil {
 		p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)
@@ -132,45 +157,19 @@ func serverText(s protocol.DetectedServer) string {
 	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, wording.Plural(len(s.Models), "model", "models"))
 }
 
-func (p *firstPage) useServer(server protocol.DetectedServer) {
+func (p *Page) useServer(server protocol.DetectedServer) {
 	if server.State == "needs-key" {
-		p.ui.settings.openModels()
+		p.openModels()
 		return
 	}
-	bind.Go(p.ui.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
-		return settings.Models{Feed: p.ui.backend.Feed}.UseServer(ctx, server)
+	bind.Go(p.ctx, func(ctx context.Context) (protocol.ModelRef, error) {
+		return p.models.UseServer(ctx, server)
 	}, func(ref protocol.ModelRef, err error) {
 		if err != nil {
 			p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)
 			return
 		}
-		p.ui.main.endFirstRun()
-		p.ui.messages.show("Now using " + ref.ID + ".")
-		p.ui.main.conversation.focusComposer()
+		p.window.Begin()
+		p.host.Say("Now using " + ref.ID + ".")
 	})
-}
-
-func (w *window) setFirstRun(on bool) {
-	if !on {
-		w.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
-	}
-	if w.firstRun == on {
-		return
-	}
-	w.firstRun = on
-	w.arrange()
-	if on && w.ui.view().Status.Loaded {
-		w.first.search()
-	}
-}
-
-// endFirstRun stores that the first-run page is done.
-func (w *window) endFirstRun() {
-	if !w.firstRun {
-		return
-	}
-	w.setFirstRun(false)
-	bind.Run(w.ui.ctx, func(ctx context.Context) error {
-		return feed.Set(ctx, w.ui.backend.Feed, "ui.firstRunDone", true)
-	}, func(error) {}) // if this fails, the page is shown once more at the next start
 }

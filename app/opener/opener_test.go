@@ -1,18 +1,28 @@
-package app
+package opener
 
 import (
 	"context"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
+
+	"fyne.io/fyne/v2"
 
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/pick"
 	"fairlead/app/system"
 )
+
+// fakeWindows record what they are asked to say.
+type fakeWindows struct{ said string }
+
+func (w *fakeWindows) SayIn(_ fyne.Window, text string)                     { w.said += text }
+func (w *fakeWindows) BelowBar(content fyne.CanvasObject) fyne.CanvasObject { return content }
+func (w *fakeWindows) Quit()                                                { w.said += "quit" }
 
 func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
 	t.Parallel()
@@ -31,10 +41,11 @@ func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
 func TestALinkThatIsNotOpenedSaysWhy(t *testing.T) {
 	for link, want := range map[string]string{"README.md": "Only web and mail links", "file:///etc/passwd": "can be opened", "http://[": "is not valid"} {
 		t.Run(link, func(t *testing.T) {
-			u := newTestUI(t)
-			u.update(sample())
-			u.opener.openLink(link)
-			pagetest.Shows(t, u.messages.toast, want)
+			w := &fakeWindows{}
+			New(t.Context(), pagetest.App(t), nil, w).Link(nil, link)
+			if !strings.Contains(w.said, want) {
+				t.Errorf("got %q, want %q", w.said, want)
+			}
 		})
 	}
 }
@@ -46,20 +57,22 @@ func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := newTestUI(t)
-				u.update(sample())
-				u.picker = pick.New(u.ctx, u.app, pickMemory(u.backend.Prefs), func(_ context.Context, _ string, q system.Question) ([]string, error) {
+				a, w := pagetest.App(t), &fakeWindows{}
+				memory := pick.Memory{Recent: func() []string { return nil }, SetRecent: func([]string) {}, Hidden: func() bool { return false }}
+				picker := pick.New(t.Context(), a, memory, func(_ context.Context, _ string, q system.Question) ([]string, error) {
 					if q.Name != "A chat.md" || q.Kind != system.SaveFile {
 						t.Errorf("asked %+v", q)
 					}
 					return []string{c.path}, nil
-				}, u.messages.show)
-				u.opener.save(u.main.conversation.window, host.SaveFile{Name: "A chat.md", Failed: "The chat could not be saved", Write: func(_ context.Context, f io.Writer) (string, error) {
+				}, func(string) {})
+				New(t.Context(), a, picker, w).Save(a.NewWindow(""), host.SaveFile{Name: "A chat.md", Failed: "The chat could not be saved", Write: func(_ context.Context, f io.Writer) (string, error) {
 					_, err := io.WriteString(f, "text")
 					return "", err
 				}})
 				pagetest.Settle()
-				pagetest.Shows(t, u.messages.toast, c.want)
+				if !strings.Contains(w.said, c.want) {
+					t.Errorf("got %q, want %q", w.said, c.want)
+				}
 				if data, err := os.ReadFile(c.path); (err == nil) != (c.want == "Saved") || err == nil && string(data) != "text" {
 					t.Errorf("the file has %q, %v", data, err)
 				}

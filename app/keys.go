@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/chat"
+	"fairlead/app/files"
+	"fairlead/app/inbox"
+	"fairlead/app/shortcuts"
+	"fairlead/app/sidebar"
+	"fairlead/app/widgets"
+)
+
+// Groups of the page of shortcuts.
+const (
+	groupProgram  = "Program"
+	groupChats    = "Chats"
+	groupFiles    = "Files"
+	groupSettings = "Settings"
+	// groups of keys that views handle themselves
+	groupChatList  = "List of chats"
+	groupInbox     = "Needs you"
+	groupApprovals = "Approval dialog"
+	groupOutput    = "Output in its own window"
+)
+
+// keyGroups are the groups in their order, with the keys that views handle themselves.
+func keyGroups() []shortcuts.Group {
+	return []shortcuts.Group{
+		{Name: groupChats},
+		{Name: groupChatList, Keys: sidebar.Keys, Of: groupChats},
+		{Name: chat.KeysGroup, Keys: chat.Keys},
+		{Name: groupInbox, Keys: inbox.Keys},
+		{Name: groupApprovals, Keys: []widgets.KeyText{{Keys: widgets.ShortcutName("Enter", true), Text: "Allow"}, {Keys: "Esc", Text: "Deny"}}},
+		{Name: groupProgram},
+		{Name: groupFiles, Keys: files.Keys},
+		{Name: groupOutput, Keys: []widgets.KeyText{{Keys: widgets.ShortcutName("F", false), Text: "Find"}}},
+		{Name: groupSettings},
+	}
+}
+
+// bindings are the keys of the main window.
+func (w *window) bindings() []shortcuts.Binding {
+	u := w.ui
+	return append(w.conversation.chatBindings(), []shortcuts.Binding{
+		{Group: groupChats, Text: "New chat", Key: fyne.KeyN, Mod: shortcuts.Ctrl, Do: u.chats.Create},
+		{Group: groupProgram, Text: "Find anything", Key: fyne.KeyK, Mod: shortcuts.Ctrl, Do: u.nav.openPalette},
+		{Group: groupChats, Text: "Search chats", Key: fyne.KeyG, Mod: shortcuts.Ctrl, Do: w.focusSearch},
+		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: w.findInChat},
+		{Group: groupChats, Text: "Search all messages", Key: fyne.KeyF, Mod: shortcuts.CtrlShift, Do: func() { u.nav.search(w.sidebar.Search.Text) }},
+		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: u.chats.nextQuestion},
+		{Group: groupChats, Text: "Next unread chat", Key: fyne.KeyDown, Mod: shortcuts.AltShift, Do: func() { u.chats.openUnread(1) }},
+		{Group: groupChats, Text: "Previous unread chat", Key: fyne.KeyUp, Mod: shortcuts.AltShift, Do: func() { u.chats.openUnread(-1) }},
+		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { w.conversation.page.Pane.Stop() }},
+		{Group: groupProgram, Text: "Needs you", Key: fyne.KeyI, Mod: shortcuts.Ctrl, Do: u.questions.openPage},
+		{Group: groupProgram, Text: "Settings", Key: fyne.KeyComma, Mod: shortcuts.Ctrl, Do: u.settings.open},
+		{Group: groupProgram, Text: "Keyboard shortcuts", Key: fyne.KeySlash, Mod: shortcuts.Ctrl, Do: u.nav.openShortcuts},
+		{Group: groupProgram, Text: "Close the window", Key: fyne.KeyW, Mod: shortcuts.Ctrl, Do: w.closeByKey},
+		{Group: groupProgram, Text: "Quit", Key: fyne.KeyQ, Mod: shortcuts.Ctrl, Do: u.Quit},
+		{Group: groupFiles, Text: "Go to a folder", Key: fyne.KeyL, Mod: shortcuts.Ctrl, Do: func() {
+			if u.nav.files != nil {
+				u.nav.files.EditPath()
+			}
+		}},
+		{Group: groupFiles, Text: "Show or hide hidden files", Key: fyne.KeyH, Mod: shortcuts.Ctrl, Do: func() {
+			if u.nav.files != nil {
+				u.nav.files.ToggleHidden()
+			}
+		}},
+		{Group: groupFiles, Text: "Undo", Key: fyne.KeyZ, Mod: shortcuts.Ctrl, Do: func() {
+			if u.nav.files != nil {
+				u.nav.files.Undo()
+			}
+		}},
+		{Group: groupSettings, Text: "Next page", Key: fyne.KeyPageDown, Mod: shortcuts.Ctrl, Do: u.settings.moveTab(1)},
+		{Group: groupSettings, Text: "Previous page", Key: fyne.KeyPageUp, Mod: shortcuts.Ctrl, Do: u.settings.moveTab(-1)},
+		{Group: groupSettings, Text: "Next page", Key: fyne.KeyTab, Mod: shortcuts.Ctrl, Do: u.settings.moveTab(1)},
+		{Group: groupSettings, Text: "Previous page", Key: fyne.KeyTab, Mod: shortcuts.CtrlShift, Do: u.settings.moveTab(-1)},
+	}...)
+}
+
+// chatBindings are the keys of the chat's menu.
+func (c *chatFrame) chatBindings() []shortcuts.Binding {
+	do := func(key fyne.Shortcut) func() { return func() { c.obey(key) } }
+	return []shortcuts.Binding{
+		{Group: groupChats, Text: "Pin or unpin", Key: fyne.KeyP, Mod: shortcuts.Ctrl, Do: do(listKey(fyne.KeyP))},
+		{Group: groupChats, Text: "Mark as read or unread", Key: fyne.KeyU, Mod: shortcuts.Ctrl, Do: do(listKey(fyne.KeyU))},
+		{Group: groupChats, Text: "Archive or restore", Key: fyne.KeyE, Mod: shortcuts.Ctrl, Do: do(listKey(fyne.KeyE))},
+		{Group: groupChats, Text: "Delete", Key: fyne.KeyBackspace, Mod: shortcuts.CtrlShift, Do: do(sidebar.KeyDelete)},
+	}
+}
+
+// bindings are the keys of a chat in a window of its own.
+func (c *chatFrame) bindings() []shortcuts.Binding {
+	u := c.ui
+	return append(c.chatBindings(), []shortcuts.Binding{
+		{Group: groupChats, Text: "New chat", Key: fyne.KeyN, Mod: shortcuts.Ctrl, Do: func() {
+			u.chats.Create()
+			u.main.show()
+		}},
+		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: c.page.Pane.Find},
+		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: func() {
+			u.main.show()
+			u.chats.nextQuestion()
+		}},
+		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { c.page.Pane.Stop() }},
+		{Group: groupProgram, Text: "Settings", Key: fyne.KeyComma, Mod: shortcuts.Ctrl, Do: u.settings.open},
+		{Group: groupProgram, Text: "Keyboard shortcuts", Key: fyne.KeySlash, Mod: shortcuts.Ctrl, Do: u.nav.openShortcuts},
+		{Group: groupProgram, Text: "Close the window", Key: fyne.KeyW, Mod: shortcuts.Ctrl, Do: c.window.Close},
+		{Group: groupProgram, Text: "Quit", Key: fyne.KeyQ, Mod: shortcuts.Ctrl, Do: u.Quit},
+	}...)
+}
+
+// openShortcuts shows all shortcuts in the main window.
+func (n *navigator) openShortcuts() {
+	var p *shortcuts.Page
+	back := n.wayBack()
+	n.open(page{"question", shortcuts.Title, func(context.Context) (fyne.CanvasObject, func() bool) {
+		p = shortcuts.New(keyGroups(), n.ui.main.bindings(), back)
+		return p.Box, called(back)
+	}})
+	n.ui.main.show()
+	n.ui.main.conversation.window.Canvas().Focus(p.Filter)
+}
