@@ -151,11 +151,6 @@ func (t tools) preview(call tool.Call, path string, creates bool, change func(ol
 		p.Problem = tool.ErrorText(err)
 		return p
 	}
-	from := p.Path
-	if p.NewFile {
-		from = diff.NewFile
-	}
-	d, ok := diff.OfFile(from, p.Path, old, next, diff.MaxQuestion)
-	p.Diff, p.Added, p.Removed, p.Truncated = d.Text, d.Added, d.Removed, d.IsCut || !ok
+	diff.AddTo(&p, p.Path, p.NewFile, old, next)
 	return p
 }

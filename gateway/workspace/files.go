@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"fairlead/gateway/config"
-	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -142,7 +142,7 @@ func explain(root *os.Root, name string, err error) error {
 			return protocol.ErrBadRequest.With(at + " is a link to nothing or out of the workspace; only links inside the workspace are followed")
 		}
 	}
-	return stream.WithoutPath(err)
+	return format.WithoutPath(err)
 }
 
 // layer is a place in which a path is looked for.

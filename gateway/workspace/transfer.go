@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 )
@@ -77,11 +78,11 @@ func (m transferFiles) Target(name string, into, make bool) (stream.Target, erro
 	name = cmp.Or(name, ".")
 	if make {
 		if err := root.MkdirAll(name, 0o700); err != nil {
-			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, stream.WithoutPath(err))
+			return t, fmt.Errorf("Failed to create directory gsv:%s: %w", name, format.WithoutPath(err))
 		}
 	}
 	if t.Root, err = root.OpenRoot(name); err != nil {
-		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, stream.WithoutPath(err))
+		return t, fmt.Errorf("Failed to open directory gsv:%s: %w", name, format.WithoutPath(err))
 	}
 	t.Abs = "gsv:" + name
 	if name == "." {

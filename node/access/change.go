@@ -49,13 +49,7 @@ func AddDiff(preview *protocol.CallPreview, ws *workspace.Root, p workspace.Path
 	if preview.Truncated {
 		return // before is not the old content
 	}
-	name := filepath.ToSlash(ws.Rel(p))
-	from := name
-	if preview.NewFile {
-		from = diff.NewFile
-	}
-	d, ok := diff.OfFile(from, name, textfile.UTF8(before), textfile.UTF8(after), diff.MaxQuestion)
-	preview.Diff, preview.Added, preview.Removed, preview.Truncated = d.Text, d.Added, d.Removed, d.IsCut || !ok
+	diff.AddTo(preview, filepath.ToSlash(ws.Rel(p)), preview.NewFile, textfile.UTF8(before), textfile.UTF8(after))
 }
 
 // CompareChecksum returns a [ChangedError] if a file has another checksum than a call expects. An

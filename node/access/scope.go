@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/sensitive"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
@@ -233,7 +234,7 @@ func ReadError(p workspace.Path, err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("Failed to read '%s': no such file", p))
 	}
-	return toolkit.Failf("Failed to read '%s': %w", p, workspace.Cause(err))
+	return toolkit.Failf("Failed to read '%s': %w", p, format.WithoutPath(err))
 }
 
 // TooLarge returns an error in GSV's words, with the byte counts.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/node/workspace"
 )
 
@@ -32,7 +33,7 @@ func (f folders) open(path string) (root *os.Root, rel string, err error) {
 		return nil, "", err
 	}
 	root, err = os.OpenRoot(dir)
-	return root, rel, workspace.Cause(err)
+	return root, rel, format.WithoutPath(err)
 }
 
 // chmod changes the mode of a folder.
@@ -49,7 +50,7 @@ func (f folders) chmod(path string, mode fs.FileMode) error {
 		return err
 	}
 	defer root.Close()
-	return workspace.Cause(root.Chmod(rel, mode))
+	return format.WithoutPath(root.Chmod(rel, mode))
 }
 
 // remove removes a file, or a folder with everything in it.
@@ -59,7 +60,7 @@ func (f folders) remove(path string) error {
 		return err
 	}
 	defer root.Close()
-	return workspace.Cause(root.RemoveAll(rel))
+	return format.WithoutPath(root.RemoveAll(rel))
 }
 
 // restore writes a file as it was, with its folder. contents is where its content is saved.
@@ -70,10 +71,10 @@ func (f folders) restore(path string, st state, contents string) error {
 	}
 	defer root.Close()
 	if err := root.MkdirAll(filepath.Dir(rel), cmp.Or(st.Parent, 0o700)); err != nil {
-		return workspace.Cause(err)
+		return format.WithoutPath(err)
 	}
 	if st.Mode&fs.ModeSymlink != 0 {
-		return workspace.Cause(root.Symlink(st.Sum, rel))
+		return format.WithoutPath(root.Symlink(st.Sum, rel))
 	}
 	data, err := os.ReadFile(filepath.Join(contents, st.Sum))
 	if err != nil {
@@ -81,7 +82,7 @@ func (f folders) restore(path string, st state, contents string) error {
 	}
 	file, err := root.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return workspace.Cause(err)
+		return format.WithoutPath(err)
 	}
 	_, err = file.Write(data)
 	return errors.Join(err, file.Chmod(st.Mode.Perm()), file.Close())

@@ -175,14 +175,7 @@ func (q *Questions) preview(in protocol.KeepArgs) (out protocol.CallPreview) {
 		if c.Kind != protocol.ProtectedRemoved {
 			after = readable(q.ws.Entries().Trashed(at, c.Trash))
 		}
-		name := filepath.ToSlash(q.ws.Rel(at))
-		from := name
-		if c.Kind == protocol.ProtectedCreated {
-			from = diff.NewFile
-		}
-		d, ok := diff.OfFile(from, name, []byte(before), []byte(after), diff.MaxQuestion-len(out.Diff))
-		out.Diff, out.Added, out.Removed = out.Diff+d.Text, out.Added+d.Added, out.Removed+d.Removed
-		out.Truncated = out.Truncated || d.IsCut || !ok
+		diff.AddTo(&out, filepath.ToSlash(q.ws.Rel(at)), c.Kind == protocol.ProtectedCreated, []byte(before), []byte(after))
 	}
 	return out
 }

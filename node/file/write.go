@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -94,5 +95,5 @@ func writeError(p workspace.Path, err error) error {
 	if _, ok := errors.AsType[*workspace.DirError](err); ok {
 		return toolkit.Failf("Failed to create directories: %w", err)
 	}
-	return toolkit.Failf("Failed to write '%s': %w", p, workspace.Cause(err))
+	return toolkit.Failf("Failed to write '%s': %w", p, format.WithoutPath(err))
 }

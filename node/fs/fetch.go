@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/workspace"
@@ -136,7 +137,7 @@ func (in fetchIn) download(ctx context.Context, w *workspace.Replacement, body i
 	case err != nil && ctx.Err() != nil:
 		return downloadFault(ctx.Err())
 	case err != nil:
-		return protocol.NewFault(protocol.FaultInternal, "The download broke off: "+workspace.Cause(err).Error()+". Nothing was written.")
+		return protocol.NewFault(protocol.FaultInternal, "The download broke off: "+format.WithoutPath(err).Error()+". Nothing was written.")
 	case n > limit:
 		return protocol.NewFault(protocol.FaultTooLarge, fmt.Sprintf("The file has more than %d bytes. Nothing was written. Set fetch_max_bytes to allow more.", limit))
 	case in.ExpectedSHA256 != "" && !strings.EqualFold(in.ExpectedSHA256, w.Sum()):

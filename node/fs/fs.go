@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -127,7 +128,7 @@ func at(p workspace.Path, doing string, err error) error {
 	if f.Code == protocol.FaultNotFound {
 		return protocol.NewFault(f.Code, "'"+p.String()+"' does not exist")
 	}
-	return protocol.NewFault(f.Code, "Failed to "+doing+" '"+p.String()+"': "+workspace.Cause(err).Error())
+	return protocol.NewFault(f.Code, "Failed to "+doing+" '"+p.String()+"': "+format.WithoutPath(err).Error())
 }
 
 // unreadable describes why an entry could not be read, and names the one that looks the same.

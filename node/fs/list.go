@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
 	"fairlead/node/workspace"
@@ -105,7 +106,7 @@ func (l *lister) folder(d *workspace.Dir) error {
 		if err := l.below(d, i.Name); errors.Is(err, context.Canceled) {
 			return err
 		} else if err != nil {
-			l.out.Entries[at].Error = workspace.Cause(err).Error()
+			l.out.Entries[at].Error = format.WithoutPath(err).Error()
 		}
 	}
 	return nil

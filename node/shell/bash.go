@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -134,7 +135,7 @@ func planBash(ws *workspace.Root, in bashIn) (p bashPlan, err error) {
 	p.dir = dir.Abs
 	info, err := os.Stat(ws.CommandView().Locate(p.dir))
 	if err != nil {
-		return p, toolkit.Failf("Failed to execute: folder '%s': %w", dir, workspace.Cause(err))
+		return p, toolkit.Failf("Failed to execute: folder '%s': %w", dir, format.WithoutPath(err))
 	}
 	if !info.IsDir() {
 		return p, toolkit.Failf("Failed to execute: '%s' is not a folder", dir)

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/access"
@@ -243,7 +244,7 @@ func resizeJob(j *job, in processIn) (any, error) {
 		return failure("Session %s has already exited", j.id), nil
 	}
 	if err := j.terminal.resize(cols, rows); err != nil {
-		return nil, toolkit.Failf("Failed to resize %s: %w", j.id, workspace.Cause(err))
+		return nil, toolkit.Failf("Failed to resize %s: %w", j.id, format.WithoutPath(err))
 	}
 	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil
 }
@@ -273,7 +274,7 @@ func writeJob(j *job, data string) (any, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, toolkit.Failf("Failed to write to %s: the command does not read its input (%d of %d bytes accepted)", j.id, n, len(data))
 	case err != nil:
-		return nil, toolkit.Failf("Failed to write to %s: %w", j.id, workspace.Cause(err))
+		return nil, toolkit.Failf("Failed to write to %s: %w", j.id, format.WithoutPath(err))
 	}
 	return map[string]any{"status": "running", "sessionId": j.id, "bytesWritten": n}, nil
 }

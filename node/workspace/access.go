@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"fairlead/gateway/peer/format"
 )
 
 // Grant is a folder outside the workspace that the person opened for the file tools.
@@ -106,22 +108,22 @@ func openArea(dir string, readOnly bool) (*area, error) {
 	}
 	real, err := filepath.EvalSymlinks(alias)
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	root, err := os.OpenRoot(real)
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	handle, err := root.Open(".")
 	if err != nil {
 		root.Close()
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	info, err := handle.Stat()
 	if err != nil {
 		root.Close()
 		handle.Close()
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	return &area{dir: real, alias: alias, readOnly: readOnly, root: root, handle: handle, info: info}, nil
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"fairlead/gateway/peer/format"
 )
 
 // Dir is an open directory: its entries are opened relative to its handle, and never through a
@@ -99,7 +101,7 @@ func (r *Root) Target(p Path) (Path, os.FileInfo, error) {
 	}
 	info, err := r.paths.fs.Lstat(real.Abs)
 	if err != nil {
-		return real, nil, Cause(err)
+		return real, nil, format.WithoutPath(err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		return real, nil, errPathChanged
@@ -148,7 +150,7 @@ func (r *Root) OpenFolderForWriting(p Path, entry string, make bool) (OpenFolder
 func (r *resolver) openFolder(abs, entry string) (OpenFolder, error) {
 	root, err := r.fs.OpenRoot(abs, entry)
 	if err != nil {
-		return OpenFolder{}, Cause(err)
+		return OpenFolder{}, format.WithoutPath(err)
 	}
 	info, err := root.Stat(".")
 	if err == nil && !info.IsDir() {
@@ -156,7 +158,7 @@ func (r *resolver) openFolder(abs, entry string) (OpenFolder, error) {
 	}
 	if err != nil {
 		root.Close()
-		return OpenFolder{}, Cause(err)
+		return OpenFolder{}, format.WithoutPath(err)
 	}
 	return OpenFolder{Root: root, Abs: abs}, nil
 }

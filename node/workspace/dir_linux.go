@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/peer/format"
 )
 
 type dirHandle int
@@ -20,7 +22,7 @@ func (h dirHandle) Close() { unix.Close(int(h)) }
 func openDir(t fileSystem, name, abs string) (*Dir, error) {
 	f, err := t.OpenFile(name, os.O_RDONLY|unix.O_DIRECTORY|nonblock, 0)
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	fd, err := duplicate(f)
 	if err != nil {

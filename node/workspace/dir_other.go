@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"fairlead/gateway/peer/format"
 )
 
 type dirHandle = *os.Root
@@ -18,7 +20,7 @@ func openDir(t fileSystem, name, abs string) (*Dir, error) {
 		if info, statErr := t.Lstat(name); statErr == nil && info.Mode().IsRegular() {
 			err = errNotFolder{}
 		}
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	return &Dir{Abs: abs, handle: root}, nil
 }
@@ -31,7 +33,7 @@ func (d *Dir) holding(string) *Dir { return d }
 func (d *Dir) Each(f func(Entry) bool) error {
 	dir, err := d.handle.Open(".")
 	if err != nil {
-		return Cause(err)
+		return format.WithoutPath(err)
 	}
 	defer dir.Close()
 	for {
@@ -45,7 +47,7 @@ func (d *Dir) Each(f func(Entry) bool) error {
 			return nil
 		}
 		if err != nil {
-			return Cause(err)
+			return format.WithoutPath(err)
 		}
 	}
 }
@@ -57,7 +59,7 @@ func (d *Dir) Sub(name string) (*Dir, error) {
 	}
 	root, err := d.handle.OpenRoot(name)
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	return &Dir{Abs: childPath(d.Abs, name), handle: root}, nil
 }
@@ -85,7 +87,7 @@ func (d *Dir) checkNoLink(name string) error {
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		err = errors.New("it is a symbolic link")
 	}
-	return Cause(err)
+	return format.WithoutPath(err)
 }
 
 // Info returns information about an entry of d; of a link itself, not of its target.
@@ -95,7 +97,7 @@ func (d *Dir) Info(name string) (Info, error) {
 	}
 	info, err := d.handle.Lstat(name)
 	if err != nil {
-		return Info{}, Cause(err)
+		return Info{}, format.WithoutPath(err)
 	}
 	return Info{Name: name, Mode: info.Mode(), Size: info.Size(), Time: info.ModTime(), Inode: inode(info)}, nil
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"fairlead/gateway/peer/format"
 )
 
 // Absent stands for the hash of a file that does not exist.
@@ -52,7 +54,7 @@ func openRegular(t opener, name string) (*os.File, os.FileInfo, error) {
 	}
 	f, err := t.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, nil, Cause(err)
+		return nil, nil, format.WithoutPath(err)
 	}
 	info, err := checkOpened(f)
 	if err != nil {
@@ -70,7 +72,7 @@ func checkOpened(f *os.File) (os.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	if info.Size() == 0 {
 		f.SetReadDeadline(time.Now().Add(generatedReadLimit))
@@ -119,7 +121,7 @@ func (r *Root) ReadFile(p Path, limit int64) (data []byte, sum string, err error
 	}
 	data, err = io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, "", Cause(err)
+		return nil, "", format.WithoutPath(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, "", &TooLargeError{Size: int64(len(data)), Max: limit}
@@ -144,7 +146,7 @@ func hashOpened(f *os.File, err error) (string, error) {
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", Cause(err)
+		return "", format.WithoutPath(err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/peer/format"
 )
 
 // nonblock keeps open from waiting for the other end of a named pipe.
@@ -54,7 +56,7 @@ func syncDir(dir *os.Root) error {
 	}
 	defer d.Close()
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return Cause(err)
+		return format.WithoutPath(err)
 	}
 	return nil
 }

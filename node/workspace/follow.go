@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"fairlead/gateway/peer/format"
 )
 
 const (
@@ -68,7 +70,7 @@ func (r *resolver) followLinks(p Path) (Path, error) {
 			break
 		}
 		if err != nil {
-			return p, Cause(err)
+			return p, format.WithoutPath(err)
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
 			done, rest = next, after
@@ -79,7 +81,7 @@ func (r *resolver) followLinks(p Path) (Path, error) {
 		}
 		target, err := r.fs.Readlink(next)
 		if err != nil {
-			return p, Cause(err)
+			return p, format.WithoutPath(err)
 		}
 		if !filepath.IsAbs(target) {
 			rest = filepath.FromSlash(target) + separator + after

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"syscall"
+
+	"fairlead/gateway/peer/format"
 )
 
 // ErrExists is the error when a file exists already. [Entries] never
@@ -105,7 +107,7 @@ func moveError(err error) error {
 	case errors.Is(err, syscall.EXDEV):
 		return errors.New("the target is on another disk; copy it there instead")
 	}
-	return Cause(err)
+	return format.WithoutPath(err)
 }
 
 // move renames an entry to a name that must not exist.

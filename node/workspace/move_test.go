@@ -10,12 +10,14 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"fairlead/gateway/peer/format"
 )
 
 func text(name string) string {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return "<" + Cause(err).Error() + ">"
+		return "<" + format.WithoutPath(err).Error() + ">"
 	}
 	return string(data)
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strings"
 	"unicode/utf8"
+
+	"fairlead/gateway/peer/stream"
 )
 
 // checkName refuses names that goos would interpret as another file than they seem to name. path is
@@ -38,40 +40,13 @@ func checkName(goos, path string) error {
 			return refuse(name, "contains a character that is not allowed in file names")
 		case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " "):
 			return refuse(name, "ends with a dot or a space, which Windows would drop")
-		case isReserved(name):
+		case stream.IsDeviceName(name):
 			return refuse(name, "is the name of a device")
-		case isShortName(name):
+		case stream.IsShortName(name):
 			return refuse(name, "looks like the short name of another file; give its long name")
 		}
 	}
 	return nil
-}
-
-// isReserved recognizes the names of DOS devices, which stay devices with any extension.
-func isReserved(name string) bool {
-	base, _, _ := strings.Cut(name, ".")
-	base = strings.ToUpper(strings.TrimRight(base, " "))
-	switch base {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$":
-		return true
-	}
-	for _, port := range []string{"COM", "LPT"} {
-		if n, ok := strings.CutPrefix(base, port); ok {
-			switch n {
-			case "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³":
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isShortName reports whether name has the form of a generated 8.3 name: PROGRA~1.
-func isShortName(name string) bool {
-	base, ext, _ := strings.Cut(name, ".")
-	stem, digits, ok := strings.Cut(base, "~")
-	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.ContainsAny(ext, ".") &&
-		digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // otherSpelling returns the entry of a folder that a case-insensitive system would use for name, or

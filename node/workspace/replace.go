@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 )
 
@@ -55,13 +56,13 @@ func (r *Root) Replace(p Path, expect string) (*Replacement, error) {
 		perm, err = 0o666, nil
 	}
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	// From here on the folder is open: the new file, the one it replaces and the check in between
 	// are in the same folder.
 	dir, err := r.paths.fs.OpenRoot(filepath.Dir(real), filepath.Base(real))
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	sweep(dir, filepath.Dir(real))
 	old, err := replaceable(dir, filepath.Base(real))
@@ -84,7 +85,7 @@ func (w *Replacement) Write(data []byte) (int, error) {
 	n, err := w.file.Write(data)
 	w.sum.Write(data[:n])
 	w.size += int64(n)
-	return n, Cause(err)
+	return n, format.WithoutPath(err)
 }
 
 // Restrict takes permissions beyond most from a file that did not exist before.
@@ -93,7 +94,7 @@ func (w *Replacement) Restrict(most fs.FileMode) error {
 	if err == nil {
 		err = w.file.Chmod(info.Mode().Perm() & most)
 	}
-	return Cause(err)
+	return format.WithoutPath(err)
 }
 
 // Size returns the number of bytes written so far, and Sum their SHA-256 in hex.
@@ -113,7 +114,7 @@ func (w *Replacement) Content() io.Reader { return io.NewSectionReader(w.file, 0
 func (w *Replacement) Verify() error {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, w.Content()); err != nil {
-		return Cause(err)
+		return format.WithoutPath(err)
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != w.Sum() {
 		return ErrChanged
@@ -124,7 +125,7 @@ func (w *Replacement) Verify() error {
 // Touch marks the new content as in use, which a crash would have left otherwise.
 func (w *Replacement) Touch() error {
 	now := time.Now()
-	return Cause(w.dir.Chtimes(w.temp.name, now, now))
+	return format.WithoutPath(w.dir.Chtimes(w.temp.name, now, now))
 }
 
 // FreeSpace returns the free space in bytes beside the new content; -1 if unknown.
@@ -150,7 +151,7 @@ func (w *Replacement) Commit(perm fs.FileMode, backup Backup) (out Written, err 
 		err = w.file.Sync()
 	}
 	if err = errors.Join(err, w.file.Close()); err != nil {
-		return Written{}, Cause(err)
+		return Written{}, format.WithoutPath(err)
 	}
 	if w.expect != "" {
 		if now, err := hashIn(w.dir, name); err != nil {

@@ -3,7 +3,6 @@ package workspace
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -142,18 +141,6 @@ func within(dir, path string) (string, bool) {
 		return "", false
 	}
 	return rel, true
-}
-
-// Cause removes the operation and path that package os adds to an error: callers name the path
-// themselves.
-func Cause(err error) error {
-	if pe, ok := errors.AsType[*fs.PathError](err); ok {
-		return pe.Err
-	}
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		return le.Err
-	}
-	return err
 }
 
 // IsRefusal reports whether a Root refused a path: the error names it and says what to do.

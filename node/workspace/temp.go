@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/format"
 )
 
 // A crash may leave a temporary file behind. A later write in the folder removes it once it is so old
@@ -30,9 +32,9 @@ func newTemp(dir *os.Root, perm fs.FileMode) (*temp, *os.File, error) {
 	t := &temp{dir, tempPrefix + rand.Text() + tempSuffix}
 	f, err := dir.OpenFile(t.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", Cause(err))
+		return nil, nil, fmt.Errorf("cannot create a new file in its folder, which is needed to replace a file in one step: %w", format.WithoutPath(err))
 	}
-	return t, f, Cause(err)
+	return t, f, format.WithoutPath(err)
 }
 
 // copyMetadata gives f the mode, owner and attributes of old, the latter two where the system
@@ -65,7 +67,7 @@ func (t *temp) rename(name string) error {
 		case err == nil:
 			return nil
 		case try == renameTries || !isInUse(err):
-			return Cause(err)
+			return format.WithoutPath(err)
 		}
 		time.Sleep(time.Duration(try) * 5 * time.Millisecond)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"fairlead/gateway/peer/format"
 )
 
 // The trash is a folder at the top of the workspace and of each granted folder, not the system's
@@ -50,12 +52,12 @@ func (e Entries) Trash(p Path) (id string, err error) {
 	}
 	root, err := a.openTrash()
 	if err != nil {
-		return "", fmt.Errorf("creating the trash: %w", Cause(err))
+		return "", fmt.Errorf("creating the trash: %w", format.WithoutPath(err))
 	}
 	defer root.Close()
 	id = strconv.FormatInt(time.Now().UnixMilli(), 10) + "-" + strings.ToLower(rand.Text())
 	if err := root.Mkdir(id, 0o700); err != nil {
-		return "", Cause(err)
+		return "", format.WithoutPath(err)
 	}
 	raw, err := json.Marshal(origin{Path: Spell(filepath.ToSlash(rel))})
 	if err == nil {
@@ -77,7 +79,7 @@ func (e Entries) Trash(p Path) (id string, err error) {
 		if errors.Is(err, syscall.EXDEV) {
 			return "", errors.New("it is on another disk than the trash; delete it with a command")
 		}
-		return "", Cause(err)
+		return "", format.WithoutPath(err)
 	}
 	return id, nil
 }
@@ -136,7 +138,7 @@ func (e Entries) restore(a *area, root *os.Root, id string) (Path, error) {
 	}
 	abs := filepath.Join(a.dir, filepath.FromSlash(from.Path))
 	if err := a.root.MkdirAll(filepath.Dir(filepath.FromSlash(from.Path)), 0o777); err != nil {
-		return Path{}, Cause(err)
+		return Path{}, format.WithoutPath(err)
 	}
 	fresh, err := e.openParent(Path{Abs: abs})
 	if err != nil {
@@ -169,7 +171,7 @@ func (e Entries) SweepTrash(now time.Time) error {
 			continue
 		}
 		if err != nil {
-			errs = append(errs, Cause(err))
+			errs = append(errs, format.WithoutPath(err))
 			continue
 		}
 		errs = append(errs, sweepTrash(root, now))
@@ -181,12 +183,12 @@ func (e Entries) SweepTrash(now time.Time) error {
 func sweepTrash(root *os.Root, now time.Time) error {
 	d, err := root.Open(".")
 	if err != nil {
-		return Cause(err)
+		return format.WithoutPath(err)
 	}
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
 	if err != nil {
-		return Cause(err)
+		return format.WithoutPath(err)
 	}
 	slices.Sort(names) // a folder before its note
 	var errs []error
@@ -198,7 +200,7 @@ func sweepTrash(root *os.Root, now time.Time) error {
 			continue
 		}
 		if err := root.RemoveAll(name); err != nil {
-			errs = append(errs, Cause(err))
+			errs = append(errs, format.WithoutPath(err))
 		}
 	}
 	return errors.Join(errs...)

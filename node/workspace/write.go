@@ -9,6 +9,8 @@ import (
 	"os"
 	"runtime"
 	"sync"
+
+	"fairlead/gateway/peer/format"
 )
 
 // Lock locks a file against other writers of this Root until unlock is called, so that reading,
@@ -31,7 +33,7 @@ func newDirError(err error) error {
 	if errors.Is(err, fs.ErrExist) {
 		err = errNotFolder{}
 	}
-	return &DirError{Cause(err)}
+	return &DirError{format.WithoutPath(err)}
 }
 
 // errNotFolder says that a file is in the place of a folder. Windows has no error of its own for it:
@@ -111,18 +113,18 @@ func replaceable(dir *os.Root, name string) (*os.File, error) {
 		err = checkSpelling(runtime.GOOS, dir, name)
 	}
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	f, err := dir.OpenFile(name, os.O_WRONLY|nonblock, 0)
 	if err != nil {
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	if info, err = f.Stat(); err == nil {
 		err = checkRegular(info.Mode())
 	}
 	if err != nil {
 		f.Close()
-		return nil, Cause(err)
+		return nil, format.WithoutPath(err)
 	}
 	return f, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -91,10 +91,7 @@ func (s sendFlags) source(name string) (string, error) {
 		return "", err
 	}
 	if _, err := os.Stat(path); err != nil {
-		if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pathErr.Err
-		}
-		return "", usageError("cannot send %s: %w", path, err)
+		return "", usageError("cannot send %s: %w", path, format.WithoutPath(err))
 	}
 	return protocol.Here + ":" + path, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/rogpeppe/go-internal/diff"
+
+	"fairlead/gateway/protocol"
 )
 
 // context is the number of unchanged lines around a change.
@@ -52,6 +54,18 @@ func OfFile(from, to string, before, after []byte, most int) (d Diff, ok bool) {
 		}
 	}
 	return d, true
+}
+
+// AddTo adds the change of a file to the preview of a call. The diffs of one preview together have at
+// most [MaxQuestion] bytes; it is truncated if they do not show everything.
+func AddTo(p *protocol.CallPreview, name string, isNew bool, before, after []byte) {
+	from := name
+	if isNew {
+		from = NewFile
+	}
+	d, ok := OfFile(from, name, before, after, MaxQuestion-len(p.Diff))
+	p.Diff, p.Added, p.Removed = p.Diff+d.Text, p.Added+d.Added, p.Removed+d.Removed
+	p.Truncated = p.Truncated || d.IsCut || !ok
 }
 
 // IsText reports whether a file's content is text within [MaxFile] and [MaxLines].

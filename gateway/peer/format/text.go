@@ -1,5 +1,5 @@
-// Package format writes values as text on one line: names that others chose, counts, sizes, times and
-// failures of the network.
+// Package format writes values as text on one line: names that others chose, counts, sizes, times, and
+// failures of the network and of files.
 package format
 
 import (

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -72,7 +73,7 @@ func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) err
 		return errNotStored(err)
 	}
 	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, in.mtime)); err != nil && !isUnsupported(err) {
-		return WithoutPath(err)
+		return format.WithoutPath(err)
 	}
 	name, skipped, err := r.name(ctx, in)
 	if err != nil {
@@ -164,7 +165,7 @@ func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, ski
 
 // errNotStored returns the error of a disk that did not accept data, for people.
 func errNotStored(err error) error {
-	return fmt.Errorf("the disk could not store it (%w): check the disk, then retry", WithoutPath(err))
+	return fmt.Errorf("the disk could not store it (%w): check the disk, then retry", format.WithoutPath(err))
 }
 
 // diskFullText tells the person what to do about a full disk.

@@ -144,7 +144,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		written += int64(k)
 		f.Free()
 		if err != nil {
-			err = writeError(WithoutPath(err))
+			err = writeError(format.WithoutPath(err))
 		} else if written > p.Size { // the amount of further data is unknown
 			err = writeError(fmt.Errorf("more than the announced %d bytes arrived", p.Size))
 		}
@@ -159,7 +159,7 @@ func (e *Ends) receiveFile(ctx context.Context, n *end, p protocol.TransferRecei
 		err = writeError(fmt.Errorf("%d of %d bytes arrived", written, p.Size))
 	default:
 		if err = part.commit(ctx, &done); err != nil {
-			err = writeError(WithoutPath(err))
+			err = writeError(format.WithoutPath(err))
 		}
 	}
 	if err != nil {
@@ -204,7 +204,7 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 	}
 	if err := w.create(e.options.Unfinished, p); err != nil {
 		t.Root.Close()
-		return nil, fmt.Errorf("Failed to create file %s: %w", t.path(t.Name), WithoutPath(err))
+		return nil, fmt.Errorf("Failed to create file %s: %w", t.path(t.Name), format.WithoutPath(err))
 	}
 	return w, nil
 }

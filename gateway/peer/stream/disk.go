@@ -34,7 +34,7 @@ func (d Disk) Source(name string) (Item, error) {
 	}
 	root, at, err := openParent(abs)
 	if err != nil {
-		return Item{}, fmt.Errorf("Failed to read file %s: %w", abs, WithoutPath(err))
+		return Item{}, fmt.Errorf("Failed to read file %s: %w", abs, format.WithoutPath(err))
 	}
 	return Item{Root: root, At: at, Name: filepath.Base(abs), Abs: abs}, nil
 }
@@ -70,11 +70,11 @@ func (d Disk) Target(name string, into, make bool) (Target, error) {
 	}
 	if make {
 		if err := os.MkdirAll(t.Abs, 0o777); err != nil {
-			return t, fmt.Errorf("Failed to create directory %s: %w", t.Abs, WithoutPath(err))
+			return t, fmt.Errorf("Failed to create directory %s: %w", t.Abs, format.WithoutPath(err))
 		}
 	}
 	if t.Root, err = os.OpenRoot(t.Abs); err != nil {
-		return t, fmt.Errorf("Failed to create file %s: %w", abs, WithoutPath(err))
+		return t, fmt.Errorf("Failed to create file %s: %w", abs, format.WithoutPath(err))
 	}
 	return t, nil
 }

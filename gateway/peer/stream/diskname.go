@@ -102,13 +102,13 @@ func windowsName(el string) string {
 	if trimmed := strings.TrimRight(el, ". "); len(trimmed) < len(el) {
 		el = trimmed + strings.Repeat("_", len(el)-len(trimmed))
 	}
-	if isDeviceName(el) {
+	if IsDeviceName(el) {
 		base, ext, dotted := strings.Cut(el, ".")
 		if el = base + "_"; dotted {
 			el += "." + ext
 		}
 	}
-	if runtime.GOOS == "windows" && isShortName(el) {
+	if runtime.GOOS == "windows" && IsShortName(el) {
 		el = strings.Replace(el, "~", "_", 1)
 	}
 	return el

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -121,7 +122,7 @@ func (r *Receiver) link(e *entry) error {
 			}
 			back := r.retainReplaced(replacedFile{Name: e.name, Link: e.link})
 			if err := r.Root.Remove(e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return WithoutPath(err)
+				return format.WithoutPath(err)
 			}
 			if err = r.Root.Symlink(e.link, e.name); err != nil {
 				back()
@@ -137,7 +138,7 @@ func (r *Receiver) link(e *entry) error {
 	if isUnsupported(err) {
 		return errNoLinks
 	}
-	return WithoutPath(err)
+	return format.WithoutPath(err)
 }
 
 // iconFile is the file in which macOS stores the icon of a folder. Its content is in a part of the

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"fairlead/gateway/peer/format"
 )
 
 // nonblock prevents open from waiting for the other side of a named pipe.
@@ -53,10 +55,10 @@ func nameError(err error) error {
 		{syscall.EFBIG, tooLargeText},
 	} {
 		if errors.Is(err, c.code) {
-			return fmt.Errorf("%s (%w)", c.text, WithoutPath(err))
+			return fmt.Errorf("%s (%w)", c.text, format.WithoutPath(err))
 		}
 	}
-	return WithoutPath(err)
+	return format.WithoutPath(err)
 }
 
 func isQuotaError(err error) bool { return errors.Is(err, syscall.EDQUOT) }

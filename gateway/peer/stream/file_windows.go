@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"fairlead/gateway/peer/format"
 )
 
 const nonblock = 0
@@ -42,13 +44,13 @@ func isUnsupported(err error) bool {
 func nameError(err error) error {
 	switch {
 	case errors.Is(err, windows.ERROR_INVALID_NAME):
-		return fmt.Errorf("the disk does not allow the name (%w)", WithoutPath(err))
+		return fmt.Errorf("the disk does not allow the name (%w)", format.WithoutPath(err))
 	case errors.Is(err, windows.ERROR_FILENAME_EXCED_RANGE):
-		return fmt.Errorf("the name is too long for the disk (%w)", WithoutPath(err))
+		return fmt.Errorf("the name is too long for the disk (%w)", format.WithoutPath(err))
 	case errors.Is(err, windows.ERROR_WRITE_PROTECT):
-		return fmt.Errorf("the disk is read-only (%w)", WithoutPath(err))
+		return fmt.Errorf("the disk is read-only (%w)", format.WithoutPath(err))
 	}
-	return WithoutPath(err)
+	return format.WithoutPath(err)
 }
 
 func isQuotaError(err error) bool { return errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) }

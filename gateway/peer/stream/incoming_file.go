@@ -12,6 +12,7 @@ import (
 	"path"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -108,7 +109,7 @@ func (r *Receiver) open(in *incomingFile, offset int64) (err error) {
 	if err != nil {
 		in.hasher = newHasher(nil) // what was hashed may differ from the file
 		in.close(r, false)
-		return WithoutPath(err)
+		return format.WithoutPath(err)
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func (in *incomingFile) write(p []byte) error {
 	}
 	in.offset += int64(len(p))
 	if _, err := in.f.Write(p); err != nil {
-		return writeError(WithoutPath(err))
+		return writeError(format.WithoutPath(err))
 	}
 	in.hasher.add(p)
 	if in.offset-in.flushedTo >= writebackEvery {
@@ -165,10 +166,10 @@ func (in *incomingFile) hole(ctx context.Context, n int64) error {
 		allowHoles(in.f)
 	}
 	if err := in.f.Truncate(in.offset); err != nil {
-		return writeError(WithoutPath(err))
+		return writeError(format.WithoutPath(err))
 	}
 	if _, err := in.f.Seek(in.offset, io.SeekStart); err != nil {
-		return WithoutPath(err)
+		return format.WithoutPath(err)
 	}
 	return in.hasher.addZeros(ctx, n)
 }

@@ -68,16 +68,16 @@ func checkElement(goos, p string) string {
 		return "contains a character that Windows does not allow"
 	case strings.HasSuffix(p, ".") || strings.HasSuffix(p, " "):
 		return "ends with a dot or a space, which Windows removes"
-	case isDeviceName(p):
+	case IsDeviceName(p):
 		return "is a device name on Windows"
-	case isShortName(p):
+	case IsShortName(p):
 		return "looks like the short name of another file on Windows"
 	}
 	return ""
 }
 
-// isDeviceName reports whether p is a device name on Windows, with any extension.
-func isDeviceName(p string) bool {
+// IsDeviceName reports whether the name p is that of a device on Windows, with any extension.
+func IsDeviceName(p string) bool {
 	base, _, _ := strings.Cut(p, ".")
 	base = strings.ToUpper(strings.TrimRight(base, " "))
 	switch base {
@@ -92,8 +92,8 @@ func isDeviceName(p string) bool {
 	return false
 }
 
-// isShortName reports whether p has the form of a generated 8.3 name.
-func isShortName(p string) bool {
+// IsShortName reports whether the name p has the form of a generated 8.3 name: PROGRA~1.
+func IsShortName(p string) bool {
 	base, ext, _ := strings.Cut(p, ".")
 	stem, digits, ok := strings.Cut(base, "~")
 	return ok && stem != "" && len(base) <= 8 && len(ext) <= 3 && !strings.Contains(ext, ".") && digits != "" && strings.Trim(digits, "0123456789") == ""

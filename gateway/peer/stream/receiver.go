@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -89,7 +90,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	}
 	var err error
 	if r.rootDir, err = r.Root.Open("."); err != nil {
-		return r.result, WithoutPath(err)
+		return r.result, format.WithoutPath(err)
 	}
 	defer r.rootDir.Close()
 	err = r.grant(ctx, Window)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/format"
 )
 
 // Kinds of record (docs/protocol.md#transfers-between-fairleads-own-peers). From the sender:
@@ -116,7 +117,7 @@ func (p *packer) addData(ctx context.Context, file io.Reader, left int64) ([]byt
 		if errors.Is(err, io.EOF) {
 			err = errFileChanged
 		}
-		return nil, &fileError{WithoutPath(err)}
+		return nil, &fileError{format.WithoutPath(err)}
 	}
 	p.frame.buf = append(p.frame.buf, recData)
 	p.frame.buf = binary.LittleEndian.AppendUint32(p.frame.buf, uint32(n))[:head+recHead+n]

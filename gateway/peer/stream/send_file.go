@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"fairlead/gateway/peer/format"
 )
 
 // errFileChanged reports that a file changed while it was sent.
@@ -60,7 +62,7 @@ func (s *Sender) sendOnce(ctx context.Context, f sourceFile, v verdict, try int)
 			return err
 		}
 		if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
-			return &fileError{WithoutPath(err)}
+			return &fileError{format.WithoutPath(err)}
 		}
 	}
 	b := binary.LittleEndian.AppendUint32(nil, f.index)
@@ -125,7 +127,7 @@ func (s *Sender) sendData(ctx context.Context, file *os.File, sum *hasher, size 
 			}
 			end = max(dataEnd(file, sum.n, size), sum.n+1)
 			if _, err := file.Seek(sum.n, io.SeekStart); err != nil {
-				return &fileError{WithoutPath(err)}
+				return &fileError{format.WithoutPath(err)}
 			}
 			continue
 		}
@@ -163,7 +165,7 @@ func (s *Sender) sendHole(ctx context.Context, sum *hasher, n int64) error {
 func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
 	f, err := root.OpenFile(at, os.O_RDONLY|nonblock, 0)
 	if err != nil {
-		return nil, nil, WithoutPath(err)
+		return nil, nil, format.WithoutPath(err)
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -171,7 +173,7 @@ func openRegular(root *os.Root, at string) (*os.File, os.FileInfo, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, WithoutPath(err)
+		return nil, nil, format.WithoutPath(err)
 	}
 	return f, info, nil
 }

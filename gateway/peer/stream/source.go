@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -159,11 +160,11 @@ func openFile(files Files, name, below string) (f *os.File, size int64, mime str
 	}
 	f, info, err := openRegular(item.Root, item.At)
 	if err != nil {
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, WithoutPath(err))
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, format.WithoutPath(err))
 	}
 	if mime, err = mimeOf(f, item.Text); err != nil {
 		f.Close()
-		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, WithoutPath(err))
+		return nil, 0, "", fmt.Errorf("Failed to read file %s: %w", item.Abs, format.WithoutPath(err))
 	}
 	return f, info.Size(), mime, nil
 }
@@ -226,7 +227,7 @@ func (n *end) sendBytes(ctx context.Context, f *os.File, size int64) error {
 			}
 			return nil
 		case err != nil:
-			return WithoutPath(err)
+			return format.WithoutPath(err)
 		case sent > size:
 			return errFileChanged
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -178,7 +179,7 @@ func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
 		back, err = r.trash.add(line)
 	}
 	if err != nil {
-		r.result.addProblem(line.Name, "The previous version could not be saved: "+WithoutPath(err).Error())
+		r.result.addProblem(line.Name, "The previous version could not be saved: "+format.WithoutPath(err).Error())
 	}
 	return back
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -79,12 +80,12 @@ func undoFile(root *os.Root, entry string, n int, line replacedFile) error {
 	now, err := root.Lstat(line.Name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return WithoutPath(root.Rename(old, line.Name))
+		return format.WithoutPath(root.Rename(old, line.Name))
 	case err != nil:
-		return WithoutPath(err)
+		return format.WithoutPath(err)
 	}
 	if was, err := root.Lstat(old); err == nil && os.SameFile(was, now) { // it was linked into the trash, but not replaced
-		return WithoutPath(root.Remove(old))
+		return format.WithoutPath(root.Remove(old))
 	}
 	link := ""
 	if now.Mode()&fs.ModeSymlink != 0 {
@@ -95,10 +96,10 @@ func undoFile(root *os.Root, entry string, n int, line replacedFile) error {
 	}
 	if root.Link(line.Name, away) != nil {
 		if err := root.Rename(line.Name, away); err != nil {
-			return WithoutPath(err)
+			return format.WithoutPath(err)
 		}
 	}
-	return WithoutPath(root.Rename(old, line.Name))
+	return format.WithoutPath(root.Rename(old, line.Name))
 }
 
 // checkParents checks that no folder down to dir is a symbolic link.
@@ -106,7 +107,7 @@ func checkParents(root *os.Root, dir string) error {
 	for ; dir != "."; dir = path.Dir(dir) {
 		switch info, err := root.Lstat(dir); {
 		case err != nil:
-			return WithoutPath(err)
+			return format.WithoutPath(err)
 		case !info.IsDir():
 			return fmt.Errorf("%s is no longer a folder", dir)
 		}

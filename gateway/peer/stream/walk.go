@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -64,9 +65,9 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 		info, err := w.stat(p)
 		if err != nil {
 			if p.item != nil {
-				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", p.item.Abs, WithoutPath(err))
+				return sourceFile{}, false, fmt.Errorf("Failed to read file %s: %w", p.item.Abs, format.WithoutPath(err))
 			}
-			if err := w.report(recUnreadable, p.name, WithoutPath(err).Error()); err != nil {
+			if err := w.report(recUnreadable, p.name, format.WithoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
 			}
 			continue
@@ -96,7 +97,7 @@ func (w *walker) next() (f sourceFile, ok bool, err error) {
 			left = recUnreadable
 		}
 		if err != nil {
-			if err := w.report(left, p.name, WithoutPath(err).Error()); err != nil {
+			if err := w.report(left, p.name, format.WithoutPath(err).Error()); err != nil {
 				return sourceFile{}, false, err
 			}
 			continue
@@ -171,17 +172,6 @@ func Count(ctx context.Context, items []Item, links string) (l Totals, err error
 			}
 		}
 	}
-}
-
-// WithoutPath removes the operation and path that package os puts before an error.
-func WithoutPath(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
-		return linkErr.Err
-	}
-	return err
 }
 
 // writeError returns a write error with GSV's text.
