@@ -53,8 +53,8 @@ func TestArgumentsReachTheMachine(t *testing.T) {
 			if err := json.Unmarshal([]byte(`{"path":"/x",`+c.want+`}`), &want); err != nil {
 				t.Fatal(err)
 			}
-			if string(encode(got)) != string(encode(want)) || string(b.last().Tool) != "nas__"+c.machine {
-				t.Errorf("called %s %s, want %s %s", b.last().Tool, encode(got), c.machine, encode(want))
+			if string(protocol.Encode(got)) != string(protocol.Encode(want)) || string(b.last().Tool) != "nas__"+c.machine {
+				t.Errorf("called %s %s, want %s %s", b.last().Tool, protocol.Encode(got), c.machine, protocol.Encode(want))
 			}
 		})
 	}

@@ -48,13 +48,13 @@ func (in fileIn) change() (name string, args json.RawMessage, ok bool) {
 		return fsWrite, withoutTarget(in.write()), true
 	case opEdit, opMultiEdit:
 		args, err := in.edit().forNode()
-		return "Edit", encode(args), err == nil
+		return "Edit", protocol.Encode(args), err == nil
 	case opDelete:
 		return fsDelete, withoutTarget(in.remove()), true
 	case opMkdir:
 		return fsMkdir, withoutTarget(in.mkdir()), true
 	case opFetch:
-		return fsFetch, encode(in.fetch()), true
+		return fsFetch, protocol.Encode(in.fetch()), true
 	}
 	return "", nil, false
 }
@@ -83,7 +83,7 @@ func (f files) batch(ctx context.Context, x *call, in fileIn) (out fileOut, mess
 		if err == nil {
 			var done fileOut
 			if done, _, err = f.file(ctx, x, op); err == nil {
-				r.OK, r.Data = true, encode(done)
+				r.OK, r.Data = true, protocol.Encode(done)
 			}
 		}
 		if err != nil {

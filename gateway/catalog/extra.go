@@ -44,7 +44,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		e.Description += "\n- Use Bash in the workspace, with a time limit or in the background; use `command` to send input to a command and read on as it prints."
 	}
 	e.Out = extraOutput(spec)
-	e.OutputSchema = encode(e.Out)
+	e.OutputSchema = protocol.Encode(e.Out)
 	e.need = func(json.RawMessage) []protocol.Scope { return e.Scopes }
 	e.run = func(ctx context.Context, x *call, args json.RawMessage) (job.Result, error) {
 		raw, err := x.runRaw(ctx, protocol.ToolName(spec.Name), args)
@@ -58,7 +58,7 @@ func extraEntry(spec protocol.ToolSpec) *entry {
 		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal(raw, &object) != nil || object == nil { // results of programs are objects
-			raw = encode(map[string]json.RawMessage{"result": raw})
+			raw = protocol.Encode(map[string]json.RawMessage{"result": raw})
 		}
 		return job.Result{Data: raw, Message: spec.Name + " has finished", Call: x.last}, nil
 	}

@@ -154,7 +154,7 @@ func (f files) file(ctx context.Context, x *call, in fileIn) (out fileOut, messa
 		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "op is required: read, write, edit, multi_edit, list, stat, delete, mkdir, batch or fetch_url")
 	}
 	if err == nil {
-		err = protocol.Unmarshal(encode(part), &out)
+		err = protocol.Unmarshal(protocol.Encode(part), &out)
 	}
 	return out, message, err
 }

@@ -70,9 +70,9 @@ func (in grepIn) target() *Target   { return in.Target }
 // withoutTarget encodes arguments for a machine, which does not need to know that it is the target.
 func withoutTarget(args any) json.RawMessage {
 	var fields map[string]json.RawMessage
-	json.Unmarshal(encode(args), &fields) // args is a struct
+	json.Unmarshal(protocol.Encode(args), &fields) // args is a struct
 	delete(fields, "target")
-	return encode(fields)
+	return protocol.Encode(fields)
 }
 
 // forwardFile calls the machine's tool with the arguments without the target.

@@ -93,7 +93,7 @@ func nameOf(n protocol.NodeInfo) string {
 // run calls a tool of a machine through the pipeline, and decodes its result into out, which may be
 // nil.
 func (c *call) run(ctx context.Context, node protocol.NodeID, name string, args, out any) error {
-	raw, err := c.runRaw(ctx, protocol.NewToolName(node, name), encode(args))
+	raw, err := c.runRaw(ctx, protocol.NewToolName(node, name), protocol.Encode(args))
 	if err != nil || out == nil {
 		return err
 	}
@@ -130,12 +130,12 @@ func (c *call) progress(p protocol.ToolProgress) {
 		c.job.Emit(job.Part{Kind: job.PartChunk, Data: p.Chunk})
 		return
 	}
-	c.job.Emit(job.Part{Kind: job.PartProgress, Data: encode(map[string]any{"tail": p.Tail, "bytes": p.Bytes})})
+	c.job.Emit(job.Part{Kind: job.PartProgress, Data: protocol.Encode(map[string]any{"tail": p.Tail, "bytes": p.Bytes})})
 }
 
 // resume makes a step of what is open, and decodes its result into out.
 func (c *call) resume(ctx context.Context, x job.Opened, args, out any) error {
-	raw, err := c.resumeRaw(ctx, x, encode(args))
+	raw, err := c.resumeRaw(ctx, x, protocol.Encode(args))
 	if err != nil {
 		return err
 	}
@@ -154,13 +154,4 @@ func (c *call) begun(id string, node protocol.NodeID, name, text string) {
 	c.job.IfLost(func() { c.commands.Lose(id) })
 	caller := protocol.ToolCaller{ID: c.principal.Caller(), Name: c.principal.Name}
 	c.commands.Record(id, job.Opened{Caller: caller, Call: c.last, Node: node, Tool: name, Text: text, Began: time.Now()})
-}
-
-// encode returns v as JSON. It must be encodable.
-func encode(v any) json.RawMessage {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
 }

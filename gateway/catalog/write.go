@@ -75,7 +75,7 @@ func (f files) fetch(ctx context.Context, x *call, in fileIn) (out fetchOut, mes
 		return out, "", err
 	}
 	var raw json.RawMessage
-	if raw, err = x.runRaw(ctx, protocol.NewToolName(node, fsFetch), encode(in.fetch())); err == nil {
+	if raw, err = x.runRaw(ctx, protocol.NewToolName(node, fsFetch), protocol.Encode(in.fetch())); err == nil {
 		err = protocol.Unmarshal(raw, &out)
 	}
 	var held struct {

@@ -7,8 +7,9 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"fairlead/gateway/protocol"
 )
 
 // applies reports whether a rule's conditions except argv and path are met; strict, or may be.
@@ -56,24 +57,9 @@ func decodeArgs(raw json.RawMessage) (args any) {
 
 // holds evaluates a condition; known is false if the argument is missing or has another type.
 func (c Cond) holds(args any) (holds, known bool) {
-	v := args
-	for name := range strings.SplitSeq(c.Path, ".") {
-		switch node := v.(type) {
-		case map[string]any:
-			next, ok := node[name]
-			if !ok {
-				return false, false
-			}
-			v = next
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(node) {
-				return false, false
-			}
-			v = node[i]
-		default:
-			return false, false
-		}
+	v, ok := protocol.PartAt(args, strings.Split(c.Path, "."))
+	if !ok {
+		return false, false
 	}
 	if c.Op == "equals" {
 		return reflect.DeepEqual(v, c.Value), true

@@ -29,6 +29,36 @@ func Marshal(v any) ([]byte, error) {
 	return jsonv2.Marshal(v, options)
 }
 
+// Encode is [Marshal] for values that can be encoded: plain fields, without functions and cycles.
+func Encode(v any) json.RawMessage {
+	raw, err := Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// PartAt returns the part of a decoded value to which names of fields and indexes of lists lead.
+func PartAt(v any, path []string) (part any, ok bool) {
+	for _, name := range path {
+		switch at := v.(type) {
+		case map[string]any:
+			if v, ok = at[name]; !ok {
+				return nil, false
+			}
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i < 0 || i >= len(at) {
+				return nil, false
+			}
+			v = at[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
+}
+
 // marshalNumbers is [Marshal] for values with a [json.Number], which only the first version knows.
 func marshalNumbers(v any) ([]byte, error) {
 	var buf bytes.Buffer

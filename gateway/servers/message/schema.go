@@ -3,8 +3,9 @@ package message
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
+
+	"fairlead/gateway/protocol"
 )
 
 // types are the types of JSON Schema.
@@ -106,24 +107,9 @@ func find(part any, pointer string) (any, bool) {
 	if err != nil {
 		return nil, false
 	}
-	for _, token := range strings.Split(decoded, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch at := part.(type) {
-		case map[string]any:
-			next, ok := at[token]
-			if !ok {
-				return nil, false
-			}
-			part = next
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(at) {
-				return nil, false
-			}
-			part = at[i]
-		default:
-			return nil, false
-		}
+	tokens := strings.Split(decoded, "/")[1:]
+	for i, token := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 	}
-	return part, true
+	return protocol.PartAt(part, tokens)
 }

@@ -164,7 +164,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, out job.Result,
 	if len(data) == 0 {
 		data = json.RawMessage("null")
 	}
-	send(w, []byte(`{"data":`), data, fmt.Appendf(nil, `,"message":%s}`, mustEncode(out.Message)))
+	send(w, []byte(`{"data":`), data, fmt.Appendf(nil, `,"message":%s}`, protocol.Encode(out.Message)))
 }
 
 // fail answers with a failure and its status.

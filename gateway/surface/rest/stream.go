@@ -77,18 +77,10 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, p auth.Principa
 		return
 	}
 	if err != nil {
-		s.send("error", mustEncode(map[string]*protocol.Fault{"error": asFault(err)}))
+		s.send("error", protocol.Encode(map[string]*protocol.Fault{"error": asFault(err)}))
 		return
 	}
-	s.send("done", mustEncode(success{out.Data, out.Message}))
-}
-
-func mustEncode(v any) json.RawMessage {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
+	s.send("done", protocol.Encode(success{out.Data, out.Message}))
 }
 
 // events writes Server-Sent Events.

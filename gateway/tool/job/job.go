@@ -112,7 +112,7 @@ func (j *Job) RecordQuestion(q protocol.Question) {
 	}
 	j.mu.Unlock()
 	if waiting != nil {
-		j.Emit(Part{PartWaiting, encode(waiting)})
+		j.Emit(Part{PartWaiting, protocol.Encode(waiting)})
 	}
 }
 
@@ -154,9 +154,9 @@ func (j *Job) reminder() Part {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.waiting != nil {
-		return Part{PartWaiting, encode(j.waiting)}
+		return Part{PartWaiting, protocol.Encode(j.waiting)}
 	}
-	return Part{PartWaiting, encode(Waiting{Message: "The call is still running."})}
+	return Part{PartWaiting, protocol.Encode(Waiting{Message: "The call is still running."})}
 }
 
 // detach makes a call that waits for the person go on without its caller.

@@ -75,15 +75,6 @@ func WithMatches(data json.RawMessage, chunks []json.RawMessage) json.RawMessage
 	if len(all) == 0 || json.Unmarshal(data, &fields) != nil {
 		return data
 	}
-	fields["matches"] = encode(all)
-	return encode(fields)
-}
-
-// encode returns v as JSON. It must be encodable.
-func encode(v any) json.RawMessage {
-	raw, err := protocol.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return raw
+	fields["matches"] = protocol.Encode(all)
+	return protocol.Encode(fields)
 }
