@@ -6,8 +6,6 @@ package native
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"path"
 	"slices"
 	"strings"
@@ -53,19 +51,17 @@ type Services struct {
 	History  History
 	Messages Messages
 	Machines Machines
-	// Logs reads the last lines of a machine's log.
-	Logs    func(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error)
-	Watch   Watch
-	Cron    toolkit.Tool[tool.Call]
-	Message func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
+	Watch    Watch
+	Cron     toolkit.Tool[tool.Call]
+	Message  func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
 
 // Machines are the connected nodes.
 type Machines interface {
-	// Pick returns the node with the given ID, or the only connected one.
-	Pick(id protocol.NodeID) (protocol.NodeID, error)
+	// Logs reads the last lines of the log of a machine, or of the only connected one.
+	Logs(ctx context.Context, p protocol.LogsGetParams, limit time.Duration) (protocol.LogsGetResult, error)
 }
 
 type tools struct{ Services }
@@ -131,20 +127,7 @@ func (t tools) configGet(_ context.Context, _ tool.Call, in configIn) (protocol.
 }
 
 func (t tools) logsGet(ctx context.Context, _ tool.Call, in logsIn) (protocol.LogsGetResult, error) {
-	lines := protocol.DefaultLogLines
-	if in.Lines != nil {
-		if !(*in.Lines >= 1) {
-			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
-		}
-		lines = int(min(math.Floor(*in.Lines), protocol.MaxLogLines))
-	}
-	id, err := t.Machines.Pick(in.NodeID)
-	if err != nil {
-		return protocol.LogsGetResult{}, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
-	defer cancel()
-	return t.Logs(ctx, id, lines)
+	return t.Machines.Logs(ctx, protocol.LogsGetParams{NodeID: in.NodeID, Lines: in.Lines}, logsLimit)
 }
 
 // TransferIn are the arguments of gsv__Transfer. The fields after Destination are extensions.

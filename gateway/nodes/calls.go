@@ -113,26 +113,6 @@ func (t *Calls) Preview(ctx context.Context, id protocol.NodeID, inv protocol.To
 	return preview, true, nil
 }
 
-// Logs requests the last log lines of a node.
-func (t *Calls) Logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
-	call := protocol.CallID(protocol.NewID())
-	p, err := t.open(id, call, nil, nil)
-	if err != nil {
-		return protocol.LogsGetResult{}, err
-	}
-	defer t.abandon(call)
-	r, err := p.ask(ctx, id, protocol.EventLogsGet, protocol.LogsGet{CallID: call, Lines: lines})
-	switch {
-	case errors.Is(err, errWaiterLeft):
-		return protocol.LogsGetResult{}, context.Cause(ctx)
-	case err != nil:
-		return protocol.LogsGetResult{}, err
-	case r.lines == nil:
-		r.lines = []string{}
-	}
-	return protocol.LogsGetResult{NodeID: id, Lines: r.lines, Count: len(r.lines), Truncated: r.truncated}, nil
-}
-
 // Result handles a node's result. A report with neither result nor error counts as an empty result.
 func (t *Calls) Result(from protocol.NodeID, p protocol.ToolResultParams) (protocol.Ack, error) {
 	t.mu.Lock()

@@ -30,27 +30,6 @@ func (h *Hub) Nodes() []protocol.NodeInfo {
 	return list
 }
 
-// Pick returns the node for a request for logs: the one that the request names, or the only
-// connected one, as in GSV.
-func (h *Hub) Pick(id protocol.NodeID) (protocol.NodeID, error) {
-	if id != "" {
-		return id, nil
-	}
-	for _, n := range h.Nodes() {
-		switch {
-		case !n.Online:
-		case id == "":
-			id = n.ID
-		default:
-			return "", protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
-		}
-	}
-	if id == "" {
-		return "", protocol.ErrUnavailable.With("No nodes connected")
-	}
-	return id, nil
-}
-
 // Node returns one node.
 func (h *Hub) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	h.mu.Lock()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"sync"
 	"time"
 
@@ -240,20 +239,6 @@ func failedCall(c tool.Call, err error) tool.Result {
 // only its 60 s take effect.
 const logsLimit = 60 * time.Second
 
-// logs asks a node for log lines (docs/protocol.md#logs), with GSV's rules for lines and target.
 func (m *toolMethods) logs(ctx context.Context, _ *request, p protocol.LogsGetParams) (protocol.LogsGetResult, error) {
-	lines := protocol.DefaultLogLines
-	if p.Lines != nil {
-		if math.IsNaN(*p.Lines) || *p.Lines < 1 {
-			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
-		}
-		lines = int(min(math.Floor(*p.Lines), protocol.MaxLogLines))
-	}
-	id, err := m.nodes.Pick(p.NodeID)
-	if err != nil {
-		return protocol.LogsGetResult{}, err
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, logsLimit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", logsLimit.Milliseconds())))
-	defer cancel()
-	return m.nodes.Calls.Logs(ctx, id, lines)
+	return m.nodes.Logs(ctx, p, logsLimit)
 }
