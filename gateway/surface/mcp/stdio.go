@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"sync"
 	"time"
@@ -154,36 +155,41 @@ func (r *relay) list(ctx context.Context) error {
 	return nil
 }
 
-func (r *relay) listTools(ctx context.Context) error {
+// update adds those of the gateway's items that are new or have changed, and returns the keys of
+// those that are gone.
+func update[T any](l lists, items iter.Seq2[T, error], key func(T) string, add func(T)) (removed []string, err error) {
 	current := make(map[string]bool)
-	for t, err := range r.gateway().Tools(ctx, nil) {
+	for x, err := range items {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		current[t.Name] = true
-		if r.tools.changed(t.Name, t) {
-			r.server.AddTool(t, r.call)
+		current[key(x)] = true
+		if l.changed(key(x), x) {
+			add(x)
 		}
 	}
-	r.server.RemoveTools(r.tools.retain(current)...)
-	return nil
+	return l.retain(current), nil
+}
+
+func (r *relay) listTools(ctx context.Context) error {
+	removed, err := update(r.tools, r.gateway().Tools(ctx, nil), func(t *mcp.Tool) string { return t.Name }, func(t *mcp.Tool) {
+		r.server.AddTool(t, r.call)
+	})
+	r.server.RemoveTools(removed...)
+	return err
 }
 
 func (r *relay) listResources(ctx context.Context) error {
 	read := func(ctx context.Context, q *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return r.gateway().ReadResource(ctx, q.Params)
 	}
-	current := make(map[string]bool)
-	for x, err := range r.gateway().Resources(ctx, nil) {
-		if err != nil {
-			return err
-		}
-		current[x.URI] = true
-		if r.contents.changed(x.URI, x) {
-			r.server.AddResource(x, read)
-		}
+	removed, err := update(r.contents, r.gateway().Resources(ctx, nil), func(x *mcp.Resource) string { return x.URI }, func(x *mcp.Resource) {
+		r.server.AddResource(x, read)
+	})
+	if err != nil {
+		return err
 	}
-	r.server.RemoveResources(r.contents.retain(current)...)
+	r.server.RemoveResources(removed...)
 	for x, err := range r.gateway().ResourceTemplates(ctx, nil) {
 		if err != nil {
 			return err
@@ -194,20 +200,14 @@ func (r *relay) listResources(ctx context.Context) error {
 }
 
 func (r *relay) listPrompts(ctx context.Context) error {
-	current := make(map[string]bool)
-	for x, err := range r.gateway().Prompts(ctx, nil) {
-		if err != nil {
-			return err
-		}
-		current[x.Name] = true
-		if r.prompts.changed(x.Name, x) {
-			r.server.AddPrompt(x, func(ctx context.Context, q *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-				return r.gateway().GetPrompt(ctx, q.Params)
-			})
-		}
+	get := func(ctx context.Context, q *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		return r.gateway().GetPrompt(ctx, q.Params)
 	}
-	r.server.RemovePrompts(r.prompts.retain(current)...)
-	return nil
+	removed, err := update(r.prompts, r.gateway().Prompts(ctx, nil), func(x *mcp.Prompt) string { return x.Name }, func(x *mcp.Prompt) {
+		r.server.AddPrompt(x, get)
+	})
+	r.server.RemovePrompts(removed...)
+	return err
 }
 
 // call passes a call on, with its progress token: the one client's tokens are unique.
