@@ -84,7 +84,7 @@ func OfferedRule(a protocol.Question, i int, scope string) (policy.Rule, error) 
 	p.ID, p.Source = "", ""
 	switch scope {
 	case protocol.ScopeFolder:
-		p.Node, p.Cwd = string(a.Node), strings.TrimRight(folderOf(a), `/\`)+"/**"
+		p.Node, p.Cwd = string(a.Node), strings.TrimRight(a.Folder(), `/\`)+"/**"
 	case protocol.ScopeMachine:
 		p.Node, p.Cwd = string(a.Node), ""
 	case protocol.ScopeAlways:
@@ -106,7 +106,7 @@ func (r *Rules) Offer(a *protocol.Question, d policy.Decision) error {
 		scopes = []string{protocol.ScopeAlways}
 	} else if len(d.Offers[0].Rule.Argv) == 0 { // everything that a tool can read on a machine
 		scopes = []string{protocol.ScopeMachine}
-	} else if folder := folderOf(*a); folder != "" && !strings.ContainsAny(folder, "*?") { // a rule cannot name others
+	} else if folder := a.Folder(); folder != "" && !strings.ContainsAny(folder, "*?") { // a rule cannot name others
 		scopes = slices.Insert(scopes, 0, protocol.ScopeFolder)
 	}
 	a.Choices = append(a.Choices, scopes...)
@@ -128,17 +128,6 @@ func (r *Rules) Offer(a *protocol.Question, d policy.Decision) error {
 		}
 	}
 	return nil
-}
-
-// folderOf returns the folder that an approval is about.
-func folderOf(a protocol.Question) string {
-	if a.Preview != nil && a.Preview.Folder != "" {
-		return a.Preview.Folder
-	}
-	if a.Host != nil {
-		return a.Host.Workspace
-	}
-	return ""
 }
 
 // All returns List together with the permissions of chats, which windows show beside the rules.

@@ -123,9 +123,7 @@ func (s *Audit) List(ctx context.Context, q protocol.AuditListParams) (list []pr
 	if err != nil {
 		return nil, false, err
 	}
-	if more = len(rows) > q.Limit; more {
-		rows = rows[:q.Limit]
-	}
+	rows, more = page(rows, q.Limit)
 	list = make([]protocol.AuditEntry, len(rows))
 	for i, r := range rows {
 		if list[i], err = r.entry(); err != nil {

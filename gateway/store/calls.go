@@ -266,8 +266,6 @@ func (s *Calls) List(ctx context.Context, q protocol.JournalListParams) (list []
 	if err != nil {
 		return nil, false, err
 	}
-	if more = len(rows) > q.Limit; more {
-		rows = rows[:q.Limit]
-	}
+	rows, more = page(rows, q.Limit)
 	return convert(rows, callRow.call), more, nil
 }

@@ -156,6 +156,11 @@ func convert[R, T any](rows []R, f func(R) T) []T {
 	return list
 }
 
+// page returns the first rows of a query for one more than limit, and whether there was one more.
+func page[R any](rows []R, limit int) ([]R, bool) {
+	return rows[:min(len(rows), limit)], len(rows) > limit
+}
+
 func upsert(tx *gorm.DB, rows any) error {
 	return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(rows).Error
 }

@@ -98,15 +98,16 @@ func (t *Jobs) Variables() []string {
 
 func profileVariables(etc, home string) (names []string) {
 	for _, name := range profileFiles(etc, home) {
-		for _, m := range assignment.FindAllStringSubmatch(readHead(name), -1) {
+		for _, m := range assignment.FindAllStringSubmatch(readHead(name, maxProfile), -1) {
 			names = append(names, m[1]+m[2])
 		}
 	}
 	return names
 }
 
-// readHead returns the first bytes of a file; "" if it is not a regular file or cannot be read.
-func readHead(name string) string {
+// readHead returns the first bytes of a file, at most most; "" if it is not a regular file or cannot
+// be opened.
+func readHead(name string, most int64) string {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
@@ -115,9 +116,6 @@ func readHead(name string) string {
 		return ""
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxProfile))
-	if err != nil {
-		return ""
-	}
+	data, _ := io.ReadAll(io.LimitReader(f, most))
 	return string(data)
 }

@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,7 +125,7 @@ func patchedStartup(facts bourne.Facts, index int, at, dir string, args []string
 		return nil
 	}
 	if p.file != "" && p.file != "-" {
-		return p.startup([]string{readPatch(resolveWord(p.file, at))})
+		return p.startup([]string{readHead(resolveWord(p.file, at), maxCompared)})
 	}
 	return p.startup(patchInput(facts, index, dir))
 }
@@ -140,13 +139,13 @@ func patchInput(facts bourne.Facts, index int, dir string) (texts []string) {
 	}
 	for _, r := range facts.Redirects {
 		if r.Command == index && !r.Write && !r.Guess {
-			texts = append(texts, readPatch(pathIn(follow(r.Folder, dir), dir, r.Path.Path())))
+			texts = append(texts, readHead(pathIn(follow(r.Folder, dir), dir, r.Path.Path()), maxCompared))
 		}
 	}
 	if c.Piped && index > 0 && facts.Commands[index-1].Name() == "cat" {
 		before := facts.Commands[index-1]
 		for _, name := range paths(before.Words[1:]) {
-			texts = append(texts, readPatch(pathIn(follow(before.Folder, dir), dir, name)))
+			texts = append(texts, readHead(pathIn(follow(before.Folder, dir), dir, name), maxCompared))
 		}
 	}
 	return texts
@@ -186,12 +185,12 @@ func patchTexts(facts bourne.Facts, index int, at, dir string, args []string) (t
 	case p == nil: // git with the names of patches
 		for _, a := range args[1:] {
 			if isFile(a) {
-				texts = append(texts, readPatch(resolveWord(a, at)))
+				texts = append(texts, readHead(resolveWord(a, at), maxCompared))
 			}
 		}
 		return texts
 	case p.file != "" && p.file != "-":
-		return []string{readPatch(resolveWord(p.file, at))}
+		return []string{readHead(resolveWord(p.file, at), maxCompared)}
 	case facts.Commands[index].Name() == "patch" && len(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return !isFile(a) })) > 1:
 		return nil // patch ORIGINAL PATCH
 	}
@@ -199,20 +198,6 @@ func patchTexts(facts bourne.Facts, index int, at, dir string, args []string) (t
 }
 
 func isPartOfPatch(text string) bool { return text == "" || len(text) >= maxCompared }
-
-// readPatch returns the beginning of a regular file; empty for another one.
-func readPatch(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	data, _ := io.ReadAll(io.LimitReader(f, maxCompared))
-	return string(data)
-}
 
 // workTree returns the top folder of the repository around a folder; the folder itself without one.
 func workTree(dir string) string {

@@ -128,16 +128,12 @@ func (c *connection) followPull(ctx context.Context, p protocol.ModelPullParams,
 			}
 		})
 	})
-	select {
-	case end := <-ended:
-		stop()
-		<-feedDone
-		return end, nil
-	case err := <-feedDone:
+	end, err := await(ended, feedDone, stop)
+	if err != nil {
 		select {
 		case err = <-failed:
 		default:
 		}
-		return protocol.ModelPull{}, err
 	}
+	return end, err
 }

@@ -224,13 +224,19 @@ func watchTransfer(
 			}
 		})
 	})
+	return await(ended, feedDone, stop)
+}
+
+// await returns what the feed has passed to ended, after it has stopped the feed, or the error with
+// which the feed ended before.
+func await[T any](ended <-chan T, feedDone <-chan error, stop func()) (end T, err error) {
 	select {
-	case end := <-ended:
+	case end = <-ended:
 		stop()
 		<-feedDone
 		return end, nil
-	case err := <-feedDone:
-		return protocol.Transfer{}, err
+	case err = <-feedDone:
+		return end, err
 	}
 }
 
