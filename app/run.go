@@ -21,6 +21,7 @@ import (
 	"fairlead/app/gateways"
 	"fairlead/app/inbox"
 	"fairlead/app/instance"
+	_ "fairlead/app/locale" // before the toolkit
 	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/settings"
