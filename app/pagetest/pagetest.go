@@ -5,6 +5,7 @@ package pagetest
 
 import (
 	"context"
+	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
@@ -151,6 +153,14 @@ func Shot(t *testing.T, w fyne.Window, name string) {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	// The toolkit's painter of tests needs a colour.
+	for _, o := range append(w.Canvas().Overlays().List(), w.Content()) {
+		widgettest.Visit(o, func(o fyne.CanvasObject) {
+			if r, ok := o.(*canvas.Rectangle); ok && r.FillColor == nil {
+				r.FillColor = color.Transparent
+			}
+		})
+	}
 	if err := png.Encode(f, w.Canvas().Capture()); err != nil {
 		t.Fatal(err)
 	}
