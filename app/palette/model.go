@@ -3,6 +3,7 @@ package palette
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -29,15 +30,47 @@ type Model struct {
 	feed    *feed.Feed
 	own     []Entry
 	setting *feed.Value[[]Entry]
+	files   *feed.Value[[]Entry]
 }
 
 // NewModel creates a model of the entries of a gateway. own are the actions and pages of the program.
 func NewModel(f *feed.Feed, own []Entry) *Model {
-	return &Model{feed: f, own: own, setting: feed.NewValue[[]Entry](nil)}
+	return &Model{feed: f, own: own, setting: feed.NewValue[[]Entry](nil), files: feed.NewValue[[]Entry](nil)}
 }
 
-// LoadSettings loads the settings. Until then, none is found. It blocks.
-func (m *Model) LoadSettings(ctx context.Context) error {
+// Load loads the settings and the files. Until then, none is found by its name. It blocks.
+func (m *Model) Load(ctx context.Context) error {
+	return errors.Join(m.loadSettings(ctx), m.loadFiles(ctx))
+}
+
+// loadFiles loads the files of this computer's workspace and those that the agent changed anywhere:
+// two calls, however much is typed.
+func (m *Model) loadFiles(ctx context.Context) error {
+	local, ok := m.feed.View().Machines.Local()
+	if !ok {
+		return nil
+	}
+	r, err := feed.Call(ctx, m.feed, protocol.FilesList, protocol.FilesListParams{Node: local.ID})
+	c, failed := feed.Call(ctx, m.feed, protocol.FilesChanges, protocol.FilesChangesParams{Node: local.ID})
+	var list []Entry
+	seen := map[host.Target]bool{}
+	add := func(e Entry) {
+		if !seen[e.Target] && len(list) < maxFiles {
+			seen[e.Target] = true
+			list = append(list, e)
+		}
+	}
+	for _, f := range r.Entries {
+		add(fileEntry(local.ID, r.Path, f))
+	}
+	for _, change := range c.Changes {
+		add(changedEntry(local.ID, change.Path))
+	}
+	m.files.Update(func(l *[]Entry) { *l = list })
+	return errors.Join(err, failed)
+}
+
+func (m *Model) loadSettings(ctx context.Context) error {
 	r, err := feed.Call(ctx, m.feed, protocol.ConfigSchema, protocol.Empty{})
 	if err != nil {
 		return err
@@ -52,10 +85,11 @@ func (m *Model) LoadSettings(ctx context.Context) error {
 	return nil
 }
 
-// Most entries that are shown.
+// Most entries that are shown, and most files that are found by name.
 const (
 	maxEntries = 30
 	maxRecent  = 6 // chats, while nothing is typed
+	maxFiles   = 5000
 )
 
 // Find returns the entries that contain all words of a query, the best first. Without a query it
@@ -74,7 +108,7 @@ func (m *Model) Find(query string) []Entry {
 		rank int
 	}
 	var found []ranked
-	for _, e := range slices.Concat(m.own, m.pausing(v), chatEntries(v), machineEntries(v), machineActions(v), m.setting.Get()) {
+	for _, e := range slices.Concat(m.own, m.pausing(v), chatEntries(v), machineEntries(v), machineActions(v), m.setting.Get(), m.files.Get()) {
 		if r := rank(e, query); r >= 0 {
 			found = append(found, ranked{e, r})
 		}

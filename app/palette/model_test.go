@@ -42,12 +42,15 @@ func run(t *testing.T, body func(t *testing.T, m *Model, g *feedtest.Gateway)) {
 			}}, nil
 		})
 		feedtest.On(g, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
-			if p.Node != "laptop" || p.Path != "~/" && p.Path != "/home/ann/" {
+			if p.Node != "laptop" || p.Path != "" && p.Path != "~/" && p.Path != "/home/ann/" {
 				return protocol.FilesListResult{}, protocol.ErrNotFound.With("there is no folder " + p.Path)
 			}
 			return protocol.FilesListResult{Path: "/home/ann", Entries: []protocol.FileInfo{
 				{Name: "Documents", Kind: protocol.FileFolder}, {Name: "door.txt", Kind: "file"}, {Name: "music", Kind: protocol.FileFolder},
 			}}, nil
+		})
+		feedtest.On(g, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
+			return protocol.FilesChangesResult{Changes: []protocol.FileChange{{Path: "/home/ann/src/lexer.go"}, {Path: "/home/ann/door.txt"}}}, nil
 		})
 	}, func(t *testing.T, f *feed.Feed, g *feedtest.Gateway) { body(t, NewModel(f, own), g) })
 }
@@ -55,7 +58,7 @@ func run(t *testing.T, body func(t *testing.T, m *Model, g *feedtest.Gateway)) {
 func TestBestEntriesComeFirst(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, m *Model, _ *feedtest.Gateway) {
-		if err := m.LoadSettings(t.Context()); err != nil {
+		if err := m.Load(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for query, want := range map[string]string{
@@ -69,6 +72,9 @@ func TestBestEntriesComeFirst(t *testing.T) {
 			"size text":  "Text size",
 			"textsize":   "Text size",
 			"no such":    "",
+			"doo":        "door.txt", // once, although the agent changed it
+			"lexer":      "lexer.go",
+			"src lex":    "lexer.go",
 		} {
 			if got := titles(m.Find(query)); got != want {
 				t.Errorf("%q: got %q, want %q", query, got, want)

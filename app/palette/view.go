@@ -57,11 +57,7 @@ func Show(ctx context.Context, h host.Host, m *Model, c fyne.Canvas) *View {
 	c.Overlays().Add(v)
 	c.Focus(v.field)
 	v.find("")
-	bind.Run(v.ctx, m.LoadSettings, func(err error) {
-		if err == nil {
-			v.find(v.field.Text)
-		}
-	})
+	bind.Run(v.ctx, m.Load, func(error) { v.find(v.field.Text) }) // with what could be loaded
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/host"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
 
@@ -76,10 +77,20 @@ func fileEntry(machine protocol.NodeID, dir string, f protocol.FileInfo) Entry {
 	if strings.Contains(dir, `\`) {
 		sep = `\`
 	}
-	e := Entry{Icon: "file", Title: f.Name, Kind: "File", Target: host.File{Machine: machine, Path: strings.TrimSuffix(dir, sep) + sep + f.Name}}
+	e := Entry{Icon: "file", Title: wording.VisibleName(f.Name), Kind: "File", Target: host.File{Machine: machine, Path: strings.TrimSuffix(dir, sep) + sep + f.Name}}
 	if f.Folder() {
 		to := e.Target.(host.File)
 		e.Icon, e.Kind, e.Target = "folder", "Folder", host.File{Machine: to.Machine, Path: to.Path + sep}
 	}
 	return e
+}
+
+// changedEntry is a file that the agent changed, with its folder, because others may have its name.
+func changedEntry(machine protocol.NodeID, file string) Entry {
+	i := strings.LastIndexAny(file, `/\`)
+	dir := wording.VisibleName(file[:max(i, 0)])
+	return Entry{
+		Icon: "file", Title: wording.VisibleName(file[i+1:]), Kind: "File in " + dir[strings.LastIndexAny(dir, `/\`)+1:], Words: dir,
+		Target: host.File{Machine: machine, Path: file},
+	}
 }
