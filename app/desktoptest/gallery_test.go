@@ -202,13 +202,14 @@ func (g *gallery) everyPage() {
 	g.take(mainWindow, "settings-list", shapes[1])
 	g.open("Search all messages")
 	g.main("search")
-	for name, query := range map[string]string{"": "", "-found": "mach", "-nothing": "zebra"} {
+	for _, p := range [][2]string{{"palette", ""}, {"palette-found", "mach"}, {"palette-nothing", "zebra"}} {
 		g.activate(g.waitWindow(mainWindow))
 		g.keys("ctrl+k")
-		g.typeText(query)
-		g.main("palette" + name)
-		g.keys("Escape")
+		g.typeText(p[1])
+		g.main(p[0])
+		g.keys("ctrl+k")
 	}
+	g.open("Main chat")
 	w := g.size(mainWindow, shapes[1])
 	g.click(image.Pt(w.x+24, w.y+24))
 	g.take(mainWindow, "drawer", shapes[1])
@@ -218,9 +219,15 @@ func (g *gallery) everyPage() {
 // forms takes pictures of the forms that make something new.
 func (g *gallery) forms() {
 	g.t.Helper()
-	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Pair a machine", "Send files"} {
+	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Pair a machine"} {
 		g.open(action)
 		g.main("form-" + strings.ToLower(strings.ReplaceAll(action, " ", "-")))
-		g.keys("Escape")
 	}
+	g.open("Send files")
+	const chooser = "^Send files"
+	w := g.waitWindow(chooser)
+	g.take(chooser, "form-send-files", shape{"usual", w.w, w.h}, shapes[1])
+	g.activate(w)
+	g.keys("Escape")
+	g.waitNoWindow(chooser)
 }

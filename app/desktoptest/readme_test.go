@@ -12,18 +12,25 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway"
+	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
 
+type turn struct{ text, tool, args string }
+
 // buildTurns are the responses of the model for the picture of the README: a text, and a tool of the
 // machine "server" with its arguments.
-var buildTurns = []struct{ text, tool, args string }{
+var buildTurns = []turn{
 	{"I'll look at the last build log first.", "Read", `{"path":"build.log"}`},
 	{"", "Edit", `{"path":"src/parse.c","oldString":"token_next(s, out)","newString":"token_next(s, out, pos)"}`},
 	{"", "Bash", `{"command":"make -j4"}`},
 	{"The build works again. `parse.c` called `token_next` with **two** arguments, but `token.h` declares three since Tuesday's change.\n\n" +
 		"| File | Change |\n|---|---|\n| `src/parse.c` | passes the position of the scanner |\n\nAll 214 tests pass on *server*. Shall I restart the service?", "", ""},
 }
+
+// restartTurn is its response to what the person says after the repair.
+var restartTurn = turn{"", "Bash", `{"command":"make -j4 && sudo systemctl restart parser"}`}
 
 // buildModel is a model that repairs a build.
 func buildModel(t *testing.T) *httptest.Server {
@@ -45,6 +52,9 @@ func buildModel(t *testing.T) *httptest.Server {
 			}
 		}
 		turn := buildTurns[min(n, len(buildTurns)-1)]
+		if n > 0 && in.Messages[len(in.Messages)-1].Role == "user" {
+			turn = restartTurn
+		}
 		text, _ := json.Marshal(turn.text)
 		say(`{"choices":[{"delta":{"content":%s}}]}`, text)
 		end := "stop"
@@ -59,12 +69,22 @@ func buildModel(t *testing.T) *httptest.Server {
 	return s
 }
 
-// TestGalleryOfTheReadme takes the picture docs/chat.png.
+// TestGalleryOfTheReadme takes the pictures docs/chat.png and docs/approval.png.
 func TestGalleryOfTheReadme(t *testing.T) {
 	g := newGallery(t, "readme")
 	g.clickText(mainWindow, "Start now")
-	t.Setenv("HOME", t.TempDir()) // the person's own profile may print something
-	server := g.machine(g.c, "server")
+	t.Setenv("HOME", t.TempDir())                   // the person's own profile may print something
+	server := filepath.Join(os.TempDir(), "parser") // a short path for the pictures
+	if err := os.Mkdir(server, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(server) })
+	token, err := keychain.Open(g.home).Get(gateway.TokenName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runMachine(t, "server", server, g.addr, token.Reveal())
+	here := g.here()
 	for name, text := range map[string]string{
 		"build.log":   "src/parse.c:2: too few arguments to function token_next\n",
 		"src/parse.c": "int parse(scanner *s, tokens *out, int pos) {\n\treturn token_next(s, out);\n}\n",
@@ -88,7 +108,7 @@ func TestGalleryOfTheReadme(t *testing.T) {
 		call(g, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(policy)})
 	}
 	laptop := "laptop"
-	call(g, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: g.here(), Name: &laptop})
+	call(g, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: here, Name: &laptop})
 	for path, value := range map[string]any{
 		"providers.compatible.baseUrl": buildModel(t).URL + "/v1", "model": map[string]string{"provider": "compatible", "id": "maple-large"}, "ui.theme": "light",
 	} {
@@ -112,4 +132,9 @@ func TestGalleryOfTheReadme(t *testing.T) {
 	g.waitTextIn(mainWindow, "none failed", right)
 	g.away(mainWindow)
 	g.picture(mainWindow, "chat")
+	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "Yes, please"})
+	g.waitWindow(question)
+	g.until("a button that can be pressed", func() bool { return len(g.coloured(foot(g.waitWindow(question)))) > 0 })
+	g.away(question)
+	g.picture(question, "approval")
 }
