@@ -129,7 +129,8 @@ func (p *Page) empty() fyne.CanvasObject {
 	if p.address() == "" {
 		return widgets.NewEmptyPage("link", title, text+noAddress)
 	}
-	return widgets.NewEmptyPage("link", title, text+"Connect one with the command “fairlead mcp install”, with the address "+string(p.address())+", or with a token.",
+	how := widgets.Choose(len(p.offers.list) > 0, "Connect one here", "Connect one with the command “fairlead mcp install”")
+	return widgets.NewEmptyPage("link", title, text+how+", with the address "+string(p.address())+", or with a token.",
 		append(p.offers.buttons(), p.address().copyButton(p.e), p.addButton())...)
 }
 

@@ -342,6 +342,7 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 		p.show(feed.View{Apps: feed.ConnectedApps{Loaded: true}, Status: feed.Status{Status: protocol.Status{Listen: "127.0.0.1:8787"}}})
 		p.offers.find()
 		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Connect one here")
 		test.Tap(pagetest.Button(t, p.Box, "Connect Cursor…"))
 		pagetest.Settle()
 		pagetest.Shows(t, p.Box, "Connect Cursor", settings, "/bin/fairlead")

@@ -44,8 +44,11 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) 
 	if answer.State == protocol.QuestionEdited {
 		return a.applyEdit(ctx, answer)
 	}
-	// A rule may have been saved at the moment of the answer.
-	if err := a.updateJudgement(ctx); err != nil {
+	// A rule may have been saved at the moment of the answer. One of the answer has counted this use.
+	a.judge.isAgain = true
+	err := a.updateJudgement(ctx)
+	a.judge.isAgain = false
+	if err != nil {
 		return err
 	}
 	if a.judgement.Verdict == policy.Deny {

@@ -115,9 +115,15 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	if e := within(t, end); e.err != nil || e.IsError {
 		t.Fatalf("got %+v; want e.err == nil && !e.IsError", e)
 	}
+	if got := g.rules.List().Rules[0].Hits; got != 1 {
+		t.Errorf("uses of the rule after the call it was made from: got %d, want 1", got)
+	}
 	g.must(command("b", "go vet ./gateway")) // without an approval: must would block
 	g.noQuestions()
 	rules := g.rules.List().Rules
+	if rules[0].Hits != 2 {
+		t.Errorf("uses of the rule after another call: got %d, want 2", rules[0].Hits)
+	}
 	if as := q.Offers[0].As[protocol.ScopeAlways]; as.Words != rules[0].Words || string(as.Policy) != string(rules[0].Policy) {
 		t.Errorf("offered %+v, made %+v", as, rules[0])
 	}
