@@ -112,7 +112,7 @@ type invocation struct {
 }
 
 func newInvocation(name string, words []shell.Word) invocation {
-	in := invocation{name: strings.TrimPrefix(strings.TrimPrefix(name, "floor:"), "reads:"), words: words, top: currentFolder}
+	in := invocation{name: name[strings.IndexByte(name, ':')+1:], words: words, top: currentFolder}
 	sub := ""
 	if in.name == "git" {
 		i := shell.GitSubcommand(append([]shell.Word{{}}, words...)) - 1
@@ -192,10 +192,12 @@ func (in *invocation) isSub(w shell.Word, alternatives []string, accesses bool) 
 	if w.Dynamic && in.name == "git" {
 		return accesses
 	}
-	sub := vocabularies[in.name].fullName(w.Text)
+	v := vocabularies[in.name]
+	sub := v.fullName(w.Text)
+	isAbbreviated := accesses && v.prefixes && v.names == nil && len(sub) > 1
 	return slices.ContainsFunc(alternatives, func(a string) bool {
 		begin, open := strings.CutSuffix(a, "*")
-		return a == sub || open && strings.HasPrefix(strings.TrimPrefix(sub, "-"), begin)
+		return a == sub || isAbbreviated && strings.HasPrefix(a, sub) || open && strings.HasPrefix(strings.TrimPrefix(sub, "-"), begin)
 	})
 }
 

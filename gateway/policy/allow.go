@@ -49,6 +49,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 		w := words[i]
 		switch {
 		case readers[c.Name()] && commandOutput.MatchString(w.Text):
+		case ma.isFound && (w.Text == "{}" || w.Text == "…") && (ma.call.Contained || readers[c.Name()]):
 		case (ma.call.Contained && readers[c.Name()] || printsWord(c, i)) && isHarmlessText(w):
 		case w.Dynamic || w.Ambiguous:
 			return cover, unknownValue(w)
@@ -60,7 +61,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 	}
 	contains := func(at int) bool { return cover.has(at) || at == exactOnly && cover.exact }
 	for _, h := range ma.missingWords(c, contains) {
-		if !open || !ma.isContained(h, c, len(pattern) == 1) {
+		if !open || !ma.isContained(h, c, len(pattern) == 1) && !ma.mayWrite(h.files) {
 			return cover, h.reason
 		}
 	}
@@ -117,6 +118,19 @@ func (g wordGlob) mismatch(w shell.Word, isOperand bool) string {
 		return shorten(w.Text) + " is outside the folder that the rule names"
 	}
 	return ""
+}
+
+// mayWrite reports whether rules allow writing all files, and none is protected.
+func (ma *matcher) mayWrite(files []shell.Word) bool {
+	fm := &fileMatcher{set: ma.set, call: ma.call, resolver: ma.resolver, rules: ma}
+	fl := &floor{call: ma.call, resolver: ma.resolver}
+	isAllowed := func(w shell.Word) bool {
+		list, ok := ma.resolver.paths(w)
+		return ok && fl.fileReason(list) == "" && slices.ContainsFunc(ma.set.files, func(r *rule) bool {
+			return r.Verdict == Allow && ma.applies(r, "Write") && fm.allowsFiles(r, "redirect", list)
+		})
+	}
+	return len(files) > 0 && !slices.ContainsFunc(files, func(w shell.Word) bool { return !isAllowed(w) })
 }
 
 // missingWords returns the words that a rule must contain to cover a command, but does not.

@@ -86,6 +86,8 @@ func runsCode(c shell.Command) string {
 	case len(words) == 1 && (words[0].Text == "--version" || words[0].Text == "--help" || words[0].Text == "-h" || words[0].Text == "-V" ||
 		words[0].Text == "-v" && !strings.HasPrefix(name, "python") && isVersionOf(name, interpreters)):
 		return ""
+	case name == "source" || name == ".":
+		return name + " runs code that is not in the command"
 	case shell.IsShell(name):
 		if c.Starts || len(words) == 0 {
 			return "" // a shell that reads its script needs an approval anyway

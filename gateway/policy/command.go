@@ -2,7 +2,6 @@ package policy
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		ev.resolver.enter(c.Possible)
 		ev.resolver.enterLaunched(ev.facts.Commands, c)
 		at[i] = ev.resolver.dirs
+		ev.rules.isFound = ev.rules.getsFiles(ev.facts.Commands, c)
 		if p, ok := ev.decideCommand(i, c); ok {
 			ev.risks.describe(i, c, &p)
 			ev.addPart(p)
@@ -39,7 +39,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 	}
 	ev.lifts.addRecords(ev.facts, at)
 	for _, f := range ev.facts.Findings {
-		if f.Soft && ev.set.fallback == Allow && !ev.set.hasCommandRules {
+		if f.Soft && ev.set.fallback == Allow && !ev.set.hasCommandRules || f.File.Text != "" && ev.rules.isFree() && ev.resolver.isInside(f.File) {
 			continue
 		}
 		ev.noOffers = true
@@ -48,6 +48,20 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		}
 		ev.addPart(Part{Kind: "finding", Text: f.Text, Verdict: Ask, Reason: cmp.Or(shorten(f.Text), "The command") + " " + f.Reason})
 	}
+}
+
+// getsFiles reports whether the words of a command that are known only when it runs can only be files of
+// the workspace, from find, or do no more than a machine that contains commands lets them.
+func (ma *matcher) getsFiles(all []shell.Command, c shell.Command) bool {
+	if c.Via == "xargs" || c.Via == "gxargs" {
+		return ma.call.Contained && !ma.set.hasCommandRules && takesAnyWord(c.Name())
+	}
+	if c.Via != "find" || c.Parent < 0 || c.Parent >= len(all) {
+		return false
+	}
+	words := all[c.Parent].Words[1:]
+	return takesAnyWord(c.Name()) && !hasWord(words, "-L", "-H", "-follow", "-execdir", "-okdir", "-files0-from") &&
+		!slices.ContainsFunc(findStarts(words), func(w shell.Word) bool { return !ma.resolver.isInside(w) })
 }
 
 // decideEmpty decides about a text without a command by the rules about every command.
@@ -84,6 +98,12 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 		if p.Verdict == Allow {
 			p.set(Ask, "", doubt)
 			p.byRule = ev.set.fallback == Deny
+			ev.addOffers(i, c, "")
+		}
+	}
+	if cover, isCovered := ev.covered[i]; isCovered && p.Verdict == Allow {
+		if doubt := ev.paths.secretReason(c, cover); doubt != "" {
+			p.set(Ask, "", doubt)
 			ev.addOffers(i, c, "")
 		}
 	}
@@ -200,7 +220,7 @@ func (ev *evaluation) applyAllowRules(c shell.Command, p *Part) (cover coverage,
 }
 
 // sameEverywhere are programs that do the same in every folder.
-var sameEverywhere = set("cd pwd mkdir touch cp mv rm chmod tee sort uniq find true false test [ printf sleep date which exit sed tar stat file less")
+var sameEverywhere = set("cd pushd popd pwd mkdir touch cp mv rm chmod tee sort uniq find true false test [ printf sleep date which exit sed tar stat file less")
 
 // isDisplaced reports whether a change of folder in the text gives a command another meaning than
 // the rule's author knew: outside the workspace, the folder's files determine what most programs
@@ -266,60 +286,4 @@ func wordTexts(words []shell.Word) []string {
 		list[i] = w.Text
 	}
 	return list
-}
-
-// harmlessVariable matches variables that need no approval: they change the appearance of text, or
-// select one of the ways in which a program is meant to be built or run.
-var harmlessVariable = regexp.MustCompile(`^(LANG|LC_[A-Z]+|TZ|TERM|NO_COLOR|FORCE_COLOR|CLICOLOR(_FORCE)?|CI|COLUMNS|LINES|` +
-	`(NODE|BABEL|RAILS|RACK|APP|FLASK|MIX|DENO)_ENV|GOOS|GOARCH|GOARM|GOAMD64|CGO_ENABLED|GOMAXPROCS|RUST_LOG|RUST_BACKTRACE|LOG_LEVEL|DEBUG|VERBOSE|` +
-	`PORT|PYTHONUNBUFFERED|PYTHONDONTWRITEBYTECODE|OMP_NUM_THREADS|SOURCE_DATE_EPOCH)$`)
-
-// harmlessValue matches their allowed values: names, never paths. A time zone has its own.
-var (
-	harmlessValue = regexp.MustCompile(`^[A-Za-z0-9_.@+-]*$`)
-	zoneName      = regexp.MustCompile(`^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$`)
-)
-
-// sensitiveVariable matches the variables that determine what shells and programs run or load, or
-// where they work. Others may be set if the default allows.
-var sensitiveVariable = regexp.MustCompile(`^(ENV|BASH_.*|ZDOTDIR|IFS|PS[0-4]|PROMPT.*|SHELL.*|BASHOPTS|HOME|PWD|OLDPWD|TMPDIR|XDG_.*|LD_.*|DYLD_.*|GIT_.*|SSH_.*|HG.*|SVN_.*|` +
-	`.*EDITOR|VISUAL|.*PAGER|LESS.*|.*COMMAND.*|.*OPT|.*OPTS|.*OPTIONS?|.*FLAGS|.*ARGS|.*RC|.*CONFIG.*|.*_HOME|.*PATH|.*ROOT|.*_?DIR|.*INIT|.*_RSH|` +
-	`.*ASKPASS|.*BROWSER|.*_CONF|.*SUFFIX|PYTHON.*|PIP_.*|UV_.*|NODE_[^E].*|(?i:npm)_.*|PERL.*|RUBY.*|GEM_.*|BUNDLE_.*|.*JAVA.*|JDK.*|LUA_.*|PHP.*|GOBIN|GOTOOL.*|RUSTC.*|CARGO.*|CC|CXX|LD|AR|AS|CPP|` +
-	`MAKE.*|CMAKE.*|PKG_.*|DOCKER_.*|KUBE.*|AWS_.*|(?i:.*proxy)|TERMINFO.*|TERMCAP|INPUTRC|.*WRAPPER|.*HOOK.*|GREP_.*|TAR_.*|TAPE|GZIP|BZIP2?|ZIPOPT|EXINIT|FCEDIT|` +
-	`GCONV.*|LOC.*|NLS.*|HOSTALIASES|RES_.*|AWK.*|BASH|.*FILE|.*_EXE|.*_BIN|.*CMD|.*_PROG|.*_PROGRAM|.*SHELL)$`)
-
-var sensitiveZshVariable = regexp.MustCompile(`^(path|fpath|cdpath|module_path|manpath|.*_functions|prompt|psvar|aliases|galiases|saliases|functions|commands|options|builtins|nameddirs)$`)
-
-func (ev *evaluation) decideAssignment(a shell.Assign) {
-	p := Part{Kind: "assignment", Text: a.Text, Verdict: Allow, Reason: a.Name + " is known to be harmless"}
-	value := harmlessValue
-	if a.Name == "TZ" {
-		value = zoneName
-	}
-	if a.WordIndex > 0 && !a.Guess && a.Value.Plain() && ev.covered[a.Command].has(a.WordIndex) {
-		p.Reason = "The rule for the command includes this"
-		ev.addPart(p)
-		return
-	}
-	isSensitive := sensitiveVariable.MatchString(a.Name) || ev.facts.Kind == shell.Zsh && sensitiveZshVariable.MatchString(a.Name)
-	isFree := ev.set.fallback == Allow && ev.call.Contained && !ev.set.hasCommandRules && len(ev.set.fileRestrictions) == 0
-	isContained := ev.set.fallback == Ask && ev.call.Contained && !harmlessVariable.MatchString(a.Name) && a.Value.Plain() && harmlessValue.MatchString(a.Value.Text)
-	if !isSensitive && (ev.set.fallback == Allow || isContained) || isFree {
-		p.Reason = a.Name + " is not known to change what programs do"
-		if ev.set.fallback == Allow {
-			p.Reason = ev.rules.defaultReason("")
-		}
-		if !a.Guess {
-			ev.addPart(p)
-		}
-		return
-	}
-	if !harmlessVariable.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
-		ev.noOffers = true
-		p.Verdict, p.Reason = Ask, "Sets "+shorten(a.Name)+", which may change what programs do"
-	}
-	if a.Guess && p.Verdict == Allow {
-		return
-	}
-	ev.addPart(p)
 }

@@ -13,8 +13,13 @@ import (
 // folders and the network from everything that a command starts, and puts back what changed all the
 // same. There, the reader needs not ask merely because it does not know a word:
 //
-//   - A rule with ** covers options and words that are not in the program's table, another repository
-//     in the workspace, and words of readers that are known only when the command runs.
+//   - A rule with ** covers options and words that are not in the program's table, files of the workspace
+//     that they make the program write, another repository in the workspace, queries of a database there,
+//     and words of readers, and of most programs that find and xargs start, that are known only when the
+//     command runs.
+//   - If the default allows and no rule restricts anything, a file of the workspace that the shell runs is
+//     no more than one that another shell runs.
+//   - Variables of the text itself are harmless, unless shells or programs are known to read them.
 //   - Variables are harmless unless they are known to change what programs do, and all are if the
 //     default allows and no rule restricts anything.
 //   - Unpacking an archive in the workspace is not the floor, and neither is a patch that the machine
@@ -72,14 +77,14 @@ func isSeparate(name string) bool {
 	return versionControl[name] || remotePrograms[name] || guardedLike[name] == "docker" || name == "docker"
 }
 
-var versionControl = set("git hg svn jj fossil bzr cvs darcs pijul")
+var versionControl = set("git hg svn jj fossil bzr brz cvs darcs pijul sl")
 
 // isContained reports whether the machine prevents what a word may do that no rule contains. Words
 // that are no options must belong to a rule about the whole program, and an alias of git may be a
 // command that a rule restricts.
 func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
 	name := baseName(c.Words[0].Text)
-	if !ma.call.Contained || !h.containable || remotePrograms[name] || h.at >= 0 && h.unknown && !isWhole && !isFlag(c.Words[h.at].Text) {
+	if !ma.call.Contained || !h.containable || remotePrograms[name] && h.files == nil || h.at >= 0 && h.unknown && !isWhole && !isFlag(c.Words[h.at].Text) {
 		return false
 	}
 	if unstoppable[name] || h.at > 0 && isUnstoppable(c.Words[h.at].Text) {
@@ -87,6 +92,9 @@ func (ma *matcher) isContained(h guard, c shell.Command, isWhole bool) bool {
 	}
 	if h.opaque && len(ma.set.strict[name])+len(ma.set.anyProgram) > 0 {
 		return false
+	}
+	if h.files != nil {
+		return !slices.ContainsFunc(h.files, ma.resolver.namesOutside)
 	}
 	return h.at < 0 || name == "sed" || !slices.ContainsFunc(c.Words[h.at:min(h.at+2, len(c.Words))], ma.resolver.namesOutside)
 }

@@ -40,6 +40,8 @@ type matcher struct {
 	call     *Call
 	resolver *pathResolver
 	now      time.Time
+	// isFound means that {} in the command that is decided about stands for files of the workspace.
+	isFound bool
 }
 
 // fileMatcher compares the rules about files with a call, and knows what the machine enforces.

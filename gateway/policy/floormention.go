@@ -114,15 +114,15 @@ func (fl *floor) mentionedReason(program string, w shell.Word) string {
 			return what + ", which can start programs later (" + e.Program() + ")"
 		case ok && e.Path[0] != '/':
 			return what + ", which holds passwords, tokens or private data (" + e.Program() + ")"
-		case w.Glob && matchesHidden(f):
+		case w.Glob && matchesHidden(f, sensitive.Startup):
 			return what + ", which may match files that start programs later"
 		}
 	}
 	return ""
 }
 
-// matchesHidden reports whether a shell's pattern for names with a dot may match a start-up file.
-func matchesHidden(pattern string) bool {
+// matchesHidden reports whether a shell's pattern for names with a dot may match a file of a kind.
+func matchesHidden(pattern string, kind sensitive.Kind) bool {
 	for part := range strings.SplitSeq(fold(pattern), "/") {
 		if !hasWildcard(part) || part[0] != '.' && part[0] != '[' {
 			continue
@@ -133,7 +133,7 @@ func matchesHidden(pattern string) bool {
 		for _, e := range sensitive.Entries() {
 			_, rest, _ := strings.Cut(strings.ToLower(e.Path), "/")
 			first, _, _ := strings.Cut(rest, "/")
-			if match, err := path.Match(part, first); e.Kind&sensitive.Startup != 0 && first[0] == '.' && match && err == nil {
+			if match, err := path.Match(part, first); e.Kind&kind != 0 && first[0] == '.' && match && err == nil {
 				return true
 			}
 		}

@@ -20,6 +20,9 @@ type guard struct {
 	goal bool
 	// containable means that a machine that contains commands prevents what the word may do.
 	containable bool
+	// files are those that the program writes because of the word, if that is all that it does: a
+	// rule that allows writing them covers it too.
+	files []shell.Word
 }
 
 const (
@@ -60,12 +63,16 @@ func (g *guards) addAll() {
 	case shell.IsShell(name):
 		g.addShell()
 		return
+	case name == "sqlite3" && g.addQuery():
+		return
 	case isVersionOf(name, interpreters):
 		g.addInterpreter()
 		g.addOptions(name, 1)
 		if i := moduleAt(w); i > 0 && strings.HasPrefix(name, "py") {
 			g.addOptions(w[i].Text, i+1)
 		}
+		return
+	case isHarmlessBuiltin(name, w[1:]):
 		return
 	case shellBuiltins[name]:
 		opaque := name == "eval" || name == "exec" || name == "enable" || name == "hash" || name == "autoload"
@@ -85,7 +92,7 @@ func (g *guards) addAll() {
 		}
 	}
 	if (g.Piped || g.Stdin != nil) && inputRunners[g.name] && !g.Starts {
-		isReading := name == "xargs" && startsReader(w)
+		isReading := name == "xargs" && startsTool(w)
 		g.list = append(g.list, guard{at: noRule, opaque: true, containable: isReading, reason: g.name + " runs commands in its input"})
 	}
 	if shellStarters[name] && !g.Starts {

@@ -13,7 +13,7 @@ var specialGuards = map[string]func(*guards){
 	"sed": guardSed, "awk": guardAwk, "git": guardGit, "curl": guardCurl, "test": guardTest, "ssh": guardSSH,
 	"rename": guardRename,
 	"xargs": func(g *guards) {
-		g.list = append(g.list, guard{at: noRule, opaque: true, containable: startsReader(g.Words), reason: "xargs adds arguments that are known only when it runs"})
+		g.list = append(g.list, guard{at: noRule, opaque: true, containable: startsTool(g.Words), reason: "xargs adds arguments that are known only when it runs"})
 	},
 	"parallel": func(g *guards) { g.add(noRule, true, "parallel adds arguments that are known only when it runs") },
 	"printf": func(g *guards) {
@@ -30,10 +30,21 @@ var specialGuards = map[string]func(*guards){
 	},
 }
 
-// startsReader reports whether xargs starts a program that only reads, whatever its arguments.
-func startsReader(words []shell.Word) bool {
+// startsTool reports whether xargs starts a program that may get any arguments where commands are
+// contained.
+func startsTool(words []shell.Word) bool {
 	list := operands(words[1:], "adEILnPs")
-	return len(list) > 0 && !list[0].Dynamic && readers[list[0].Text]
+	return len(list) > 0 && list[0].Plain() && takesAnyWord(list[0].Text)
+}
+
+// takesAnyWord reports whether a program is none of those that do more than change files, or that run
+// their arguments or input: other machines, services, processes and removed files are not contained,
+// and code would not be seen.
+func takesAnyWord(name string) bool {
+	name = baseName(name)
+	return name != "" && !remotePrograms[name] && !isVersionOf(name, interpreters) && !shell.IsShell(name) && !shell.IsLauncher(name) &&
+		!versionControl[name] && !removers[name] && !movers[name] && !shellBuiltins[name] && !inputRunners[name] && !userSwitchers[name] &&
+		!unstoppable[name] && !slices.Contains([]string{"find", "gfind", "fd", "fdfind", "kill", "pkill", "killall", "fairlead", "fairlead-node", "make", "gmake"}, name)
 }
 
 var setOptions = regexp.MustCompile(`^([-+][eux]*o?|pipefail)$`)
@@ -66,16 +77,21 @@ var sedSwitches = regexp.MustCompile(`^(-[nErsuz]+|--(quiet|silent|regexp-extend
 
 func guardSed(g *guards) {
 	isScript, hasScript := false, false // of the next word; of an option before
+	var files []shell.Word
 	for i := 1; i < len(g.Words); i++ {
 		t := g.Words[i].Text
 		switch {
 		case isScript || !isFlag(t) && !hasScript:
-			if !plainSed.MatchString(t) {
+			if g.Words[i].Dynamic {
+				g.add(i, true, "A sed script may write files and run commands")
+			} else if !plainSed.MatchString(t) {
 				isOpaque := strings.Contains(t, "e") && !isScript || sedRuns.MatchString(t)
 				g.list = append(g.list, guard{at: i, opaque: isOpaque, containable: !sedRuns.MatchString(t), reason: "A sed script may write files and run commands"})
 			}
 			isScript, hasScript = false, true
-		case sedSwitches.MatchString(t), !isFlag(t):
+		case !isFlag(t):
+			files = append(files, g.Words[i])
+		case sedSwitches.MatchString(t):
 		case t == "-e" || t == "-ne" || t == "--expression":
 			isScript, hasScript = true, true
 		default:
@@ -84,6 +100,11 @@ func guardSed(g *guards) {
 				reason: "sed " + shorten(t) + " may change files or run commands",
 			})
 			hasScript = hasScript || strings.HasPrefix(t, "-e") || strings.HasPrefix(t, "--expression")
+		}
+	}
+	for i, h := range g.list {
+		if h.at > 0 && inPlace.MatchString(g.Words[h.at].Text) {
+			g.list[i].files = append(files, backups(append([]shell.Word{g.Words[h.at]}, files...))...)
 		}
 	}
 }
@@ -117,6 +138,9 @@ func guardAwk(g *guards) {
 	}
 }
 
+// curlValues are the letters of curl's options with a value.
+const curlValues = "AbCcDdEeFHhKmoPQrTtUuwXxYyz"
+
 func guardCurl(g *guards) {
 	for i := 1; i < len(g.Words); i++ {
 		t := g.Words[i].Text
@@ -128,8 +152,14 @@ func guardCurl(g *guards) {
 		switch {
 		case strings.HasPrefix(t, "@") || strings.HasPrefix(t, "-d@") || strings.Contains(t, "=@") || strings.Contains(t, "=<"):
 			g.add(i, false, "curl "+shorten(t)+" sends a file to another machine")
+		case strings.Contains(t, "#") && len(values(g.Words[i:min(i+2, len(g.Words))], "-o,--output")) > 0,
+			i > 1 && strings.Contains(t, "#") && len(values(g.Words[i-1:i+1], "-o,--output")) > 0:
+			g.add(i, false, "curl "+shorten(t)+" writes files that the address names")
 		case strings.Contains(t, "output{") || strings.HasPrefix(t, "--expand-") || strings.HasPrefix(strings.ToLower(t), "file:"):
 			g.add(i, false, "curl "+shorten(t)+" reads or writes a file")
+		}
+		if letters := leadingLetters(strings.TrimPrefix(t, "-"), curlValues); t == "--remote-name" || isLetters(t) && strings.Contains(letters, "O") {
+			g.list = append(g.list, guard{at: i, containable: true, files: downloads(g.Words[1:]), reason: "curl " + shorten(t) + " writes a file"})
 		}
 		opt, v := optionAt(g.Words, i)
 		if (isPrefixOf("--data-urlencode", opt, 8) || isPrefixOf("--url-query", opt, 7)) && strings.Contains(v.Text, "@") {

@@ -13,6 +13,10 @@ var lesserQuestions = []struct {
 	because string
 }{
 	{regexp.MustCompile(`is not known to be harmless( with a value)?$`), "the program changes only files of the workspace that start nothing"},
+	{regexp.MustCompile(` writes (\S+|a file.*)$`), "the file is in the workspace or the machine's private /tmp, and starts nothing"},
+	{regexp.MustCompile(`may show passwords, tokens or private data`), "secrets are hidden"},
+	{regexp.MustCompile(`^sqlite3 .* may run any code`), "the text only queries or changes a database of the workspace"},
+	{regexp.MustCompile(`runs a file in this shell`), "the file is in the workspace, and its text runs with the same restrictions as in another shell"},
 	{regexp.MustCompile(`^(Searches|Packs|Copies|Reads files in|Changes files in|Writes to|Links to) a folder that may contain`), "denied files are hidden, read-only or set aside"},
 	{regexp.MustCompile(`^The (file|value of) .*known only when the command runs`), "secrets and denied files are hidden, and the program only reads"},
 	{regexp.MustCompile(`runs code that is not in the command|unknown program|may have access to any folder`), "rules about files hold for code"},
@@ -22,7 +26,7 @@ var lesserQuestions = []struct {
 	{regexp.MustCompile(`^Sets `), "the variable is not known to change what programs do"},
 	{regexp.MustCompile(`is outside the workspace$`), "the file is in the machine's private /tmp"},
 	{regexp.MustCompile(`sed|awk`), "the script can write only in the workspace and runs no command"},
-	{regexp.MustCompile(`^xargs`), "the program that it starts only reads"},
+	{regexp.MustCompile(`^xargs`), "the program that it starts only reads or writes files"},
 }
 
 // Each question that only machines without containment ask has one of the reasons above.

@@ -82,7 +82,7 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		r.bundle(w.Text)
 	}
 	if t.single && n > 0 {
-		r.report(shorten(w.Text), false, true)
+		r.output(r.at, shorten(w.Text), w)
 	}
 	if t.goals {
 		r.add(guard{at: r.at, unknown: true, goal: true, reason: "The rule does not include " + t.name + " " + shorten(w.Text)})
@@ -91,7 +91,10 @@ func (r *optionReader) operand(w shell.Word, n int) bool {
 		if s.runs && plainSwitch.MatchString(w.Text) {
 			continue // make V=1
 		}
-		if s.pattern.MatchString(w.Text) && w.Text != "/dev/null" && !strings.HasSuffix(w.Text, "=/dev/null") {
+		if m := s.pattern.FindStringSubmatch(w.Text); s.output && m != nil {
+			r.output(r.at, shorten(w.Text), part(w, w.Text[len(w.Text)-len(m[len(m)-1]):]))
+			break
+		} else if m != nil {
 			r.report(shorten(w.Text), s.runs && !isPlainSetting(w.Text), true)
 			break
 		}
@@ -109,6 +112,8 @@ func (r *optionReader) option(w shell.Word) {
 	switch {
 	case known && o.spelled:
 		r.mustName(name)
+	case known && o.value == ';':
+		r.skipCommand()
 	case known:
 		r.checkValue(name, o, part(w, value), cut)
 	case strings.HasPrefix(w.Text, "--"):
@@ -192,6 +197,8 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 		}
 	}
 	switch {
+	case o.output:
+		r.output(at, name, value)
 	case o.inside && !value.Dynamic && r.resolver.isInside(value), o.fits != nil && !value.Dynamic && o.fits.MatchString(value.Text):
 	case o.runs:
 		r.add(guard{at: at, opaque: true, reason: r.table.name + " " + name + " may run code that is not in the command"})
@@ -200,6 +207,29 @@ func (r *optionReader) checkValue(name string, o option, value shell.Word, inWor
 		r.add(guard{at: at, unknown: true, containable: isContainable, reason: r.table.name + " " + name + " " + shorten(value.Text) + " is not known to be harmless"})
 	case o.value == 0 && inWord && !switchValues[value.Text]:
 		r.add(guard{at: at, unknown: true, reason: r.table.name + " " + name + " is not known to be harmless with a value"})
+	}
+}
+
+// output reports a word that makes the program write a file.
+func (r *optionReader) output(at int, what string, file shell.Word) {
+	if file.Text == "-" || harmlessDevices[file.Text] {
+		return
+	}
+	g := guard{at: at, unknown: true, reason: r.table.name + " " + what + " writes " + shorten(file.Text)}
+	if file.Dynamic || file.Text == "" {
+		g.reason = r.table.name + " " + what + " writes a file that is known only when the command runs"
+	} else {
+		g.containable, g.files = !file.Glob, []shell.Word{file}
+	}
+	r.add(g)
+}
+
+// skipCommand skips the words of a command that find starts, as package shell reads them.
+func (r *optionReader) skipCommand() {
+	for r.at++; r.at < len(r.words); r.at++ {
+		if t := r.words[r.at].Text; t == ";" || t == "+" && r.words[r.at-1].Text == "{}" {
+			return
+		}
 	}
 }
 

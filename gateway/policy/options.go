@@ -33,16 +33,21 @@ type optionTable struct {
 type wordPattern struct {
 	pattern *regexp.Regexp
 	runs    bool // such a word runs code that is not in the command
+	output  bool // such a word, or its first group, is the name of a file that the program writes
 }
 
 // option is one known option, or one that is known to run code.
 type option struct {
-	value byte           // ':' has a value, '=' has an optional one in the same word, 0 has none
+	// value is ':' for an option with a value, '=' with an optional one in the same word, and ';' before
+	// a command that is decided about by itself; 0 means none.
+	value byte
 	fits  *regexp.Regexp // the value must match it
 	// ambiguous means that the program may read more options in a value that does not fit.
 	ambiguous bool
 	// inside means that the value must be a folder in the workspace.
 	inside bool
+	// output means that the value is the name of a file that the program writes.
+	output bool
 	runs   bool // it runs code that is not in the command, unless its value matches fits
 	// spelled means that the rule must contain it, and that its letters are no options of their own.
 	spelled bool
@@ -124,18 +129,19 @@ func (t *optionTable) add(tokens []string, sets map[string][]string) {
 		}
 		var o option
 		token, o.runs = strings.CutPrefix(token, "!")
+		token, o.output = strings.CutPrefix(token, ">")
 		token, o.spelled = strings.CutPrefix(token, "?")
 		if token[0] == '/' {
-			t.patterns = append(t.patterns, wordPattern{regexp.MustCompile(token[1 : len(token)-1]), o.runs})
+			t.patterns = append(t.patterns, wordPattern{regexp.MustCompile(token[1 : len(token)-1]), o.runs, o.output})
 			continue
 		}
-		if i := strings.IndexAny(token, ":="); i > 0 {
+		if i := strings.IndexAny(token, ":=;"); i > 0 {
 			class := token[i+1:]
 			o.value, token = token[i], token[:i]
-			o.inside, o.ambiguous = class == "inside", class == "lines"
+			o.inside, o.ambiguous, o.output = class == "inside", class == "lines", class == "output"
 			if known, ok := valueClasses[class]; ok {
 				o.fits = regexp.MustCompile("^(" + known + ")$")
-			} else if class != "" && !o.inside {
+			} else if class != "" && !o.inside && !o.output {
 				o.fits = regexp.MustCompile("^(" + strings.ReplaceAll(regexp.QuoteMeta(class), ",", "|") + ")$")
 			}
 		}

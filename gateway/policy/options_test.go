@@ -201,7 +201,7 @@ func TestOptionTableIsWellFormed(t *testing.T) {
 			t.Errorf("entry %d: %q has no name", i, line)
 		}
 		for _, token := range strings.Fields(tokens) {
-			name := strings.TrimLeft(token, "!?")
+			name := strings.TrimLeft(token, "!?>")
 			switch {
 			case strings.HasPrefix(token, "+") && !sets[token[1:]]:
 				t.Errorf("%s: the set %s is not defined before it", head, token)

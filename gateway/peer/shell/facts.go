@@ -128,6 +128,8 @@ type Assign struct {
 	Guess bool
 	// index of the assignment in the command's words, as in env NAME=VALUE; 0 if not among them
 	Command, WordIndex int
+	// Local means that programs get it only if they got a variable of that name before.
+	Local bool
 }
 
 // Finding is something that no rule can judge; a call with one needs an approval.
@@ -135,4 +137,5 @@ type Finding struct {
 	Text   string // the part of the command, may be empty
 	Reason string // one clause for the person, such as "defines a function"
 	Soft   bool   // it matters only if not everything is allowed anyway
+	File   Word   // the file that the shell runs, if the finding is about that
 }

@@ -135,7 +135,9 @@ var launchers = func() map[string]launcher {
 				l.joined = true
 			}
 		}
-		m[program] = l
+		for name := range strings.SplitSeq(program, "|") {
+			m[name] = l
+		}
 	}
 	return m
 }()

@@ -52,11 +52,17 @@ func (o invocation) startSpecial() (isAll bool) {
 				o.script(Word{Text: v, Dynamic: x.Dynamic}, "")
 			}
 		}
-		o.a.addFinding(o.c.Text, "defines an alias")
+		if slices.ContainsFunc(w[1:], func(x Word) bool { return x.Dynamic || strings.Contains(x.Text, "=") }) {
+			o.a.addFinding(o.c.Text, "defines an alias")
+		}
 	case "compgen", "complete", "fc":
 		o.commandOptions()
 	case ".", "source":
-		o.a.addFinding(o.c.Text, "runs a file in this shell")
+		f := Finding{Text: o.c.Text, Reason: "runs a file in this shell"}
+		if i := o.operand(1, ""); i == 1 && len(w) > 1 && w[1].Plain() && !IsInput(w[1].Text) {
+			f.File = w[1]
+		}
+		o.a.facts.Findings = append(o.a.facts.Findings, f)
 	case "export", "declare", "typeset", "local", "readonly", "let", "read", "mapfile", "readarray", "unset", "printf", "test", "[", "wait",
 		"getopts", "integer", "float", "nameref":
 		o.evaluates()
@@ -81,7 +87,7 @@ func (o invocation) startFirst() {
 		o.git()
 	case "tmux", "screen", "zellij", "byobu", "dtach":
 		o.a.asGuess(o.terminal)
-	case "hyperfine": // each of its words is a command line
+	case "hyperfine", "pee", "mispipe": // each of their words is a command line
 		for i := o.skip(1, launchers[o.name]); i < len(o.c.Words); i++ {
 			if t := o.c.Words[i].Text; len(t) < 2 || t[0] != '-' {
 				o.script(o.c.Words[i], POSIX)

@@ -207,7 +207,7 @@ func (o invocation) setVariables() {
 	set := func(name string, w Word) {
 		if name != "" {
 			o.a.setNumber(name, false)
-			o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: Word{Text: w.Text, Dynamic: true}, Text: o.c.Text, Guess: o.a.guess})
+			o.a.facts.Assigns = append(o.a.facts.Assigns, Assign{Name: name, Value: Word{Text: w.Text, Dynamic: true}, Text: o.c.Text, Guess: o.a.guess, Local: o.name == "read" || o.name == "unset"})
 		}
 	}
 	for i, w := range o.c.Words[1:] {

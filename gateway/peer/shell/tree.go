@@ -171,7 +171,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 		}
 		// a single letter is no setting of a shell
 		if n := l.Name.Value; !(len(n) == 1 && n[0] >= 'a' && n[0] <= 'z') {
-			a.facts.Assigns = append(a.facts.Assigns, Assign{Name: n, Value: value, Text: "for " + n, Guess: a.guess})
+			a.facts.Assigns = append(a.facts.Assigns, Assign{Name: n, Value: value, Text: "for " + n, Guess: a.guess, Local: true})
 		} else if value.Plain() {
 			a.vars[n] = value.Text
 		}
@@ -186,6 +186,7 @@ func (a *analysis) loopOver(c *syntax.ForClause) {
 func (a *analysis) call(c *syntax.CallExpr, redirected bool) {
 	for _, s := range c.Assigns {
 		a.assign(s)
+		a.facts.Assigns[len(a.facts.Assigns)-1].Local = len(c.Args) == 0
 		tracer{a}.assign(s, len(c.Args) == 0)
 	}
 	if len(c.Args) == 0 {
