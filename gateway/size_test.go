@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -148,10 +149,17 @@ func embeddedTypes(dir string, file *ast.File, spec *ast.TypeSpec) (list []strin
 	return list
 }
 
-// readSources parses every file of the module for any system, without its tests.
-func readSources(t *testing.T, read func(name string, at *token.FileSet, file *ast.File)) {
-	t.Helper()
-	err := filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
+// source is a parsed file of the module.
+type source struct {
+	name string // with / on every system, from this folder
+	at   *token.FileSet
+	file *ast.File
+}
+
+// sources parses every file of the module for any system, without its tests. The tests of the
+// structure share the result and only read it.
+var sources = sync.OnceValues(func() (list []source, err error) {
+	err = filepath.WalkDir("..", func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -163,13 +171,20 @@ func readSources(t *testing.T, read func(name string, at *token.FileSet, file *a
 		}
 		at := token.NewFileSet()
 		file, err := parser.ParseFile(at, name, nil, parser.SkipObjectResolution)
-		if err == nil {
-			read(filepath.ToSlash(name), at, file)
-		}
+		list = append(list, source{filepath.ToSlash(name), at, file})
 		return err
 	})
+	return list, err
+})
+
+func readSources(t *testing.T, read func(name string, at *token.FileSet, file *ast.File)) {
+	t.Helper()
+	list, err := sources()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, s := range list {
+		read(s.name, s.at, s.file)
 	}
 }
 
