@@ -9,6 +9,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/chatwindow"
 	"fairlead/app/feed"
 	"fairlead/app/pagetest"
 	"fairlead/app/widgets"
@@ -51,25 +52,25 @@ func rowOf(t *testing.T, u *ui, title string) int {
 
 func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
 	u, _ := newChatList(t)
-	c := u.main.conversation.window.Canvas()
+	c := u.main.conversation.Window.Canvas()
 	c.Focus(u.main.sidebar.Search)
 	u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if c.Focused() != fyne.Focusable(u.main.sidebar.List) || u.main.sidebar.List.Cursor() != rowOf(t, u, "Chat A") {
 		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.sidebar.List.Cursor())
 	}
-	pagetest.Shot(t, u.main.conversation.window, "list-focus")
+	pagetest.Shot(t, u.main.conversation.Window, "list-focus")
 	press(u, fyne.KeyDown, fyne.KeyDown)
 	if got, want := u.main.sidebar.List.Cursor(), rowOf(t, u, "Chat C"); got != want {
 		t.Errorf("after two times Down the cursor is on row %d, want %d", got, want)
 	}
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
-	if u.main.conversation.page.Key() != "agent:main:e" || c.Focused() != u.main.conversation.page.Pane.Composer() {
-		t.Errorf("End and Enter open %s", u.main.conversation.page.Key())
+	if u.main.conversation.Page.Key() != "agent:main:e" || c.Focused() != u.main.conversation.Page.Pane.Composer() {
+		t.Errorf("End and Enter open %s", u.main.conversation.Page.Key())
 	}
 	c.Focus(u.main.sidebar.List)
 	press(u, fyne.KeyHome, fyne.KeyF2)
-	if u.main.conversation.page.Key() != "agent:main:a" {
-		t.Errorf("F2 renames in %s", u.main.conversation.page.Key())
+	if u.main.conversation.Page.Key() != "agent:main:a" {
+		t.Errorf("F2 renames in %s", u.main.conversation.Page.Key())
 	}
 	c.Focus(u.main.sidebar.List)
 	u.main.sidebar.List.TypedRune('b')
@@ -89,20 +90,20 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	u, v := newChatList(t)
 	b := u.main.sidebar
 	b.List.SetCursor(rowOf(t, u, "Chat C"))
-	b.List.TypedShortcut(listKey(fyne.KeyU))
-	u.chats.markRead(false, v.Sessions.List[4])
+	b.List.TypedShortcut(chatwindow.ListKey(fyne.KeyU))
+	u.chats.MarkRead(false, v.Sessions.List[4])
 	if got, want := u.main.lines(), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
-	u.chats.openUnread(-1)
-	if u.main.conversation.page.Key() != "agent:main:e" {
-		t.Errorf("the previous unread chat is %s", u.main.conversation.page.Key())
+	u.chats.OpenUnread(-1)
+	if u.main.conversation.Page.Key() != "agent:main:e" {
+		t.Errorf("the previous unread chat is %s", u.main.conversation.Page.Key())
 	}
-	u.chats.openUnread(1)
-	if u.main.conversation.page.Key() != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
-		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.page.Key(), u.main.lines())
+	u.chats.OpenUnread(1)
+	if u.main.conversation.Page.Key() != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
+		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.Page.Key(), u.main.lines())
 	}
-	u.chats.openUnread(1)
+	u.chats.OpenUnread(1)
 	pagetest.Shows(t, u.messages.Toast, "No unread chats.")
 }
 
@@ -119,9 +120,9 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
 	for _, want := range []protocol.SessionKey{"agent:main:b", "agent:main:d", "agent:main:b"} {
-		u.chats.nextQuestion()
-		if u.main.conversation.page.Key() != want {
-			t.Errorf("the next question is in %s, want %s", u.main.conversation.page.Key(), want)
+		u.chats.NextQuestion()
+		if u.main.conversation.Page.Key() != want {
+			t.Errorf("the next question is in %s, want %s", u.main.conversation.Page.Key(), want)
 		}
 	}
 }
@@ -133,7 +134,7 @@ func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	if item := u.chats.ListMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)
 	}
-	u.chats.nextQuestion()
+	u.chats.NextQuestion()
 	if u.nav.title != inboxTitle {
 		t.Errorf("got the page %q, want %q", u.nav.title, inboxTitle)
 	}
@@ -159,7 +160,7 @@ func TestChatHasOneMenu(t *testing.T) {
 		}
 		return all
 	}
-	list, open := lines(u.chats.Menu(v.Sessions.List[:1])), lines(u.chats.chatMenu(u.main.conversation.page.Entry(), u.main.conversation))
+	list, open := lines(u.chats.Menu(v.Sessions.List[:1])), lines(u.chats.ChatMenu(u.main.conversation.Page.Entry(), u.main.conversation))
 	if !slices.Equal(list, open) {
 		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
@@ -171,7 +172,7 @@ func TestChatHasOneMenu(t *testing.T) {
 	if !slices.Equal(open, want) {
 		t.Errorf("got  %q\nwant %q", open, want)
 	}
-	new := lines(u.chats.chatMenu(protocol.SessionEntry{SessionKey: "agent:main:unknown"}, u.main.conversation))
+	new := lines(u.chats.ChatMenu(protocol.SessionEntry{SessionKey: "agent:main:unknown"}, u.main.conversation))
 	if slices.Contains(new, "Pin Ctrl P") {
 		t.Errorf("a chat that is not stored: got %q, want no Pin", new)
 	}
@@ -188,15 +189,15 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 		t.Fatalf("no key for %q", text)
 		return nil
 	}
-	e := u.main.conversation.page.Entry()
+	e := u.main.conversation.Page.Entry()
 	u.nav.openTitled(filesTitle)
 	key("Mark as read or unread")()
 	if u.unread.Has(e) {
 		t.Error("a key marks a chat that a page hides")
 	}
 	u.nav.close()
-	u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
-	if f := u.main.conversation.window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.page.Pane.Composer()) {
+	u.main.conversation.Window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
+	if f := u.main.conversation.Window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.Page.Pane.Composer()) {
 		t.Error("F2 does not rename the chat")
 	}
 }
@@ -209,9 +210,9 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 		opened bool
 	}{
 		{"nothing was done in it", func(*ui) {}, true},
-		{"it has a draft", func(u *ui) { u.main.conversation.page.Pane.SetDraft("half a thought") }, false},
+		{"it has a draft", func(u *ui) { u.main.conversation.Page.Pane.SetDraft("half a thought") }, false},
 		{"a message was sent", func(u *ui) { u.send("a thought") }, false},
-		{"it has a window", func(u *ui) { u.chats.openWindow(unused) }, false},
+		{"it has a window", func(u *ui) { u.chats.OpenWindow(unused) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u := newTestUI(t)
@@ -222,7 +223,7 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 			c.use(u)
 			u.main.open(protocol.MainSession)
 			u.chats.Create()
-			if got := u.main.conversation.page.Key() == unused; got != c.opened {
+			if got := u.main.conversation.Page.Key() == unused; got != c.opened {
 				t.Errorf("New chat opened the unused chat: %v, want %v", got, c.opened)
 			}
 		})

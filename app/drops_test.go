@@ -12,15 +12,15 @@ import (
 
 func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 	u := newTestUI(t)
-	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
 	v := sample()
 	v.Questions.Pending = nil // their window would be the one that the positions are of
 	u.update(v)
-	drops := u.main.conversation.drops
+	drops := u.main.conversation.Drops
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
 	expect := func(text string, area fyne.CanvasObject) {
 		t.Helper()
-		frame, _, got, visible := drops.mark.Shown()
+		frame, _, got, visible := drops.Mark.Shown()
 		if !visible || got != text {
 			t.Errorf("got %q, visible %v, want %q", got, visible, text)
 		}
@@ -29,34 +29,34 @@ func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
 		}
 	}
 	inChat := fyne.NewPos(700, 300)
-	drops.drag(inChat)
-	expect("Drop to attach", u.main.conversation.page.Pane)
-	pagetest.Shot(t, u.main.conversation.window, "drop-chat")
+	drops.Drag(inChat)
+	expect("Drop to attach", u.main.conversation.Page.Pane)
+	pagetest.Shot(t, u.main.conversation.Window, "drop-chat")
 
 	row := widgettest.Find(u.main.side, func(r *widgets.SidebarRow) bool { return r.Item().Title == "nas" })
-	drops.drag(place(row).AddXY(20, 4))
+	drops.Drag(place(row).AddXY(20, 4))
 	expect("Drop to send to nas", row)
-	pagetest.Shot(t, u.main.conversation.window, "drop-machine")
+	pagetest.Shot(t, u.main.conversation.Window, "drop-machine")
 
-	drops.hide()
-	if _, _, _, visible := drops.mark.Shown(); visible {
+	drops.Hide()
+	if _, _, _, visible := drops.Mark.Shown(); visible {
 		t.Error("the highlight remains after the drag")
 	}
 	u.nav.openTitled(transfersTitle)
-	drops.drag(inChat)
+	drops.Drag(inChat)
 	expect("Drop to choose a machine", u.nav.box)
-	drops.hide()
+	drops.Hide()
 	u.nav.close()
 
 	v.Machines[0].Local = false // the chat's machine is another computer
 	u.update(v)
-	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
-	drops.drag(fyne.NewPos(240, 300))
-	expect("Drop to send to laptop. Pictures are attached.", u.main.conversation.page.Pane)
-	_, label, _, _ := drops.mark.Shown()
+	u.main.conversation.Window.Resize(fyne.NewSize(480, 560))
+	drops.Drag(fyne.NewPos(240, 300))
+	expect("Drop to send to laptop. Pictures are attached.", u.main.conversation.Page.Pane)
+	_, label, _, _ := drops.Mark.Shown()
 	if right := place(label).X + label.Size().Width; right > 480 {
 		t.Errorf("the text ends at %v of 480", right)
 	}
-	pagetest.Shot(t, u.main.conversation.window, "drop-chat-narrow")
-	drops.hide()
+	pagetest.Shot(t, u.main.conversation.Window, "drop-chat-narrow")
+	drops.Hide()
 }

@@ -19,7 +19,7 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 	last := prefs.Get()
 	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
 		UndoLast: n.ui.messages.UndoLast, Fetch: n.ui.sender.Fetch, Open: n.fileOpener(),
-		Drop: n.ui.main.conversation.drops.onMachine, Send: n.ui.sender.Between,
+		Drop: dropTargets{n.ui.main}.onMachine, Send: n.ui.sender.Between,
 		Visited: n.rememberFolder,
 		LastDir: func(place protocol.NodeID) string { return prefs.Get().FilesDirs[place] },
 		Two:     last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
@@ -49,7 +49,7 @@ func (n *navigator) fileOpener() func(string) {
 	if n.ui.backend.IsRemote() {
 		return nil
 	}
-	return func(path string) { n.ui.opener.Path(n.ui.main.conversation.window, path) }
+	return func(path string) { n.ui.opener.Path(n.ui.main.conversation.Window, path) }
 }
 
 // pickMemory stores what file dialogs remember.

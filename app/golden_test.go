@@ -11,7 +11,7 @@ import (
 func TestDrawerLooksAsItDid(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.window.Resize(fyne.NewSize(500, 700))
+	u.main.conversation.Window.Resize(fyne.NewSize(500, 700))
 	u.main.toggleDrawer()
 	golden.Markup(t, "drawer", u.main.drawer)
 }

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/chat"
+	"fairlead/app/chatwindow"
 	"fairlead/app/files"
 	"fairlead/app/inbox"
 	"fairlead/app/shortcuts"
@@ -44,16 +45,16 @@ func keyGroups() []shortcuts.Group {
 // bindings are the keys of the main window.
 func (w *window) bindings() []shortcuts.Binding {
 	u := w.ui
-	return append(w.conversation.chatBindings(), []shortcuts.Binding{
+	return append(u.chatKeys(w.conversation), []shortcuts.Binding{
 		{Group: groupChats, Text: "New chat", Key: fyne.KeyN, Mod: shortcuts.Ctrl, Do: u.chats.Create},
 		{Group: groupProgram, Text: "Find anything", Key: fyne.KeyK, Mod: shortcuts.Ctrl, Do: u.nav.openPalette},
 		{Group: groupChats, Text: "Search chats", Key: fyne.KeyG, Mod: shortcuts.Ctrl, Do: w.focusSearch},
 		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: w.findInChat},
 		{Group: groupChats, Text: "Search all messages", Key: fyne.KeyF, Mod: shortcuts.CtrlShift, Do: func() { u.nav.search(w.sidebar.Search.Text) }},
-		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: u.chats.nextQuestion},
-		{Group: groupChats, Text: "Next unread chat", Key: fyne.KeyDown, Mod: shortcuts.AltShift, Do: func() { u.chats.openUnread(1) }},
-		{Group: groupChats, Text: "Previous unread chat", Key: fyne.KeyUp, Mod: shortcuts.AltShift, Do: func() { u.chats.openUnread(-1) }},
-		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { w.conversation.page.Pane.Stop() }},
+		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: u.chats.NextQuestion},
+		{Group: groupChats, Text: "Next unread chat", Key: fyne.KeyDown, Mod: shortcuts.AltShift, Do: func() { u.chats.OpenUnread(1) }},
+		{Group: groupChats, Text: "Previous unread chat", Key: fyne.KeyUp, Mod: shortcuts.AltShift, Do: func() { u.chats.OpenUnread(-1) }},
+		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { w.conversation.Page.Pane.Stop() }},
 		{Group: groupProgram, Text: "Needs you", Key: fyne.KeyI, Mod: shortcuts.Ctrl, Do: u.questions.openPage},
 		{Group: groupProgram, Text: "Settings", Key: fyne.KeyComma, Mod: shortcuts.Ctrl, Do: u.settings.open},
 		{Group: groupProgram, Text: "Keyboard shortcuts", Key: fyne.KeySlash, Mod: shortcuts.Ctrl, Do: u.nav.openShortcuts},
@@ -81,34 +82,33 @@ func (w *window) bindings() []shortcuts.Binding {
 	}...)
 }
 
-// chatBindings are the keys of the chat's menu.
-func (c *chatFrame) chatBindings() []shortcuts.Binding {
-	do := func(key fyne.Shortcut) func() { return func() { c.obey(key) } }
+// chatKeys are the keys of a chat's menu.
+func (u *ui) chatKeys(c *chatwindow.Frame) []shortcuts.Binding {
+	do := func(key fyne.Shortcut) func() { return func() { u.chats.Obey(c, key) } }
 	return []shortcuts.Binding{
-		{Group: groupChats, Text: "Pin or unpin", Key: fyne.KeyP, Mod: shortcuts.Ctrl, Do: do(listKey(fyne.KeyP))},
-		{Group: groupChats, Text: "Mark as read or unread", Key: fyne.KeyU, Mod: shortcuts.Ctrl, Do: do(listKey(fyne.KeyU))},
-		{Group: groupChats, Text: "Archive or restore", Key: fyne.KeyE, Mod: shortcuts.Ctrl, Do: do(listKey(fyne.KeyE))},
+		{Group: groupChats, Text: "Pin or unpin", Key: fyne.KeyP, Mod: shortcuts.Ctrl, Do: do(chatwindow.ListKey(fyne.KeyP))},
+		{Group: groupChats, Text: "Mark as read or unread", Key: fyne.KeyU, Mod: shortcuts.Ctrl, Do: do(chatwindow.ListKey(fyne.KeyU))},
+		{Group: groupChats, Text: "Archive or restore", Key: fyne.KeyE, Mod: shortcuts.Ctrl, Do: do(chatwindow.ListKey(fyne.KeyE))},
 		{Group: groupChats, Text: "Delete", Key: fyne.KeyBackspace, Mod: shortcuts.CtrlShift, Do: do(sidebar.KeyDelete)},
 	}
 }
 
-// bindings are the keys of a chat in a window of its own.
-func (c *chatFrame) bindings() []shortcuts.Binding {
-	u := c.ui
-	return append(c.chatBindings(), []shortcuts.Binding{
+// ownKeys are the keys of a chat in a window of its own.
+func (u *ui) ownKeys(c *chatwindow.Frame) []shortcuts.Binding {
+	return append(u.chatKeys(c), []shortcuts.Binding{
 		{Group: groupChats, Text: "New chat", Key: fyne.KeyN, Mod: shortcuts.Ctrl, Do: func() {
 			u.chats.Create()
 			u.main.show()
 		}},
-		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: c.page.Pane.Find},
+		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: c.Page.Pane.Find},
 		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: func() {
 			u.main.show()
-			u.chats.nextQuestion()
+			u.chats.NextQuestion()
 		}},
-		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { c.page.Pane.Stop() }},
+		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { c.Page.Pane.Stop() }},
 		{Group: groupProgram, Text: "Settings", Key: fyne.KeyComma, Mod: shortcuts.Ctrl, Do: u.settings.open},
 		{Group: groupProgram, Text: "Keyboard shortcuts", Key: fyne.KeySlash, Mod: shortcuts.Ctrl, Do: u.nav.openShortcuts},
-		{Group: groupProgram, Text: "Close the window", Key: fyne.KeyW, Mod: shortcuts.Ctrl, Do: c.window.Close},
+		{Group: groupProgram, Text: "Close the window", Key: fyne.KeyW, Mod: shortcuts.Ctrl, Do: c.Window.Close},
 		{Group: groupProgram, Text: "Quit", Key: fyne.KeyQ, Mod: shortcuts.Ctrl, Do: u.Quit},
 	}...)
 }
@@ -122,5 +122,5 @@ func (n *navigator) openShortcuts() {
 		return p.Box, called(back)
 	}})
 	n.ui.main.show()
-	n.ui.main.conversation.window.Canvas().Focus(p.Filter)
+	n.ui.main.conversation.Window.Canvas().Focus(p.Filter)
 }

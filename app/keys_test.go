@@ -15,7 +15,7 @@ import (
 func TestAnOverlayIsClosedByKey(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	c := u.main.conversation.window.Canvas()
+	c := u.main.conversation.Window.Canvas()
 	u.hasTray = true
 	for name, press := range map[string]func(){
 		"Escape": func() { c.OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape}) },
@@ -36,7 +36,7 @@ func TestAnOverlayIsClosedByKey(t *testing.T) {
 
 // pressEscape presses Escape; a field passes it to the window.
 func pressEscape(u *ui) {
-	u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+	u.main.conversation.Window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
 }
 
 func TestEscapeLeavesPagesWithAWayBack(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEscapeClosesAPopupBeforeItLeavesTheForm(t *testing.T) {
 	u.nav.open(page{"edit", "Form", func(context.Context) (fyne.CanvasObject, func() bool) {
 		return widgets.NewEntry(), func() bool { left = true; return true }
 	}})
-	c := u.main.conversation.window.Canvas()
+	c := u.main.conversation.Window.Canvas()
 	widget.ShowPopUp(widget.NewLabel("a popup"), c)
 	if pressEscape(u); c.Overlays().Top() != nil || left {
 		t.Errorf("First Escape: the popup is open: %v, the form was left: %v", c.Overlays().Top() != nil, left)
@@ -99,15 +99,15 @@ func TestNewChatShowsTheListOfChats(t *testing.T) {
 
 func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 	u := newTestUI(t)
-	u.main.conversation.window.Resize(fyne.NewSize(520, 600))
-	u.main.conversation.focusComposer()
+	u.main.conversation.Window.Resize(fyne.NewSize(520, 600))
+	u.main.conversation.FocusComposer()
 	u.main.toggleDrawer()
-	if f := u.main.conversation.window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.Search) {
+	if f := u.main.conversation.Window.Canvas().Focused(); f != fyne.Focusable(u.main.sidebar.Search) {
 		t.Errorf("%T under the drawer has the keyboard", f)
 	}
 	u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
-	if u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.conversation.page.Pane.Composer()) {
-		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
+	if u.main.drawer.Visible() || u.main.conversation.Window.Canvas().Focused() != fyne.Focusable(u.main.conversation.Page.Pane.Composer()) {
+		t.Errorf("the drawer is open: %v, the keyboard is with %T", u.main.drawer.Visible(), u.main.conversation.Window.Canvas().Focused())
 	}
 }
 
@@ -118,8 +118,8 @@ func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
 		return widget.NewLabel("one thing"), func() bool { left++; return left == 1 }
 	}})
 	for range 2 {
-		u.main.conversation.window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
-		if u.main.conversation.window.Canvas().Focused() == fyne.Focusable(u.main.conversation.page.Pane.Composer()) {
+		u.main.conversation.Window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyEscape})
+		if u.main.conversation.Window.Canvas().Focused() == fyne.Focusable(u.main.conversation.Page.Pane.Composer()) {
 			t.Error("the composer has the keyboard, and nobody sees it")
 		}
 	}

@@ -53,7 +53,7 @@ func (w *window) arrange() {
 		w.side.Hide()
 		// in one place only: Fyne gives no focus to an object that also has a hidden parent
 		w.side.Objects = nil
-		w.conversation.page.Pane.SetLeading(w.menuButton)
+		w.conversation.Page.Pane.SetLeading(w.menuButton)
 		shade := widgets.NewTapArea(canvas.NewRectangle(color.NRGBA{A: 0x50}), w.toggleDrawer) // dims the chat behind the drawer
 		w.drawer.Objects = []fyne.CanvasObject{shade, container.New(drawerLayout{}, w.sidebar.Content, widgets.NewRect(style.ColorLine, "", 0))}
 	} else {
@@ -61,11 +61,11 @@ func (w *window) arrange() {
 		w.drawer.Objects = nil
 		w.side.Objects = []fyne.CanvasObject{w.sidebar.Content}
 		w.side.Show()
-		w.conversation.page.Pane.SetLeading(nil)
+		w.conversation.Page.Pane.SetLeading(nil)
 	}
 	isPage := w.ui.nav.arrange()
 	widgets.SetVisible(w.first.Box, w.firstRun && !isPage)
-	widgets.SetVisible(w.conversation.page.Pane, !w.firstRun && !isPage)
+	widgets.SetVisible(w.conversation.Page.Pane, !w.firstRun && !isPage)
 	w.body.Refresh()
 }
 
@@ -73,7 +73,7 @@ func (w *window) toggleDrawer() {
 	if !w.narrow {
 		return
 	}
-	canvas := w.conversation.window.Canvas()
+	canvas := w.conversation.Window.Canvas()
 	if w.drawer.Visible() {
 		w.drawer.Hide()
 		if before := w.beforeDrawer; before != nil {

@@ -52,7 +52,7 @@ func TestMessagesCoverNothingOfAPage(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	for _, size := range []fyne.Size{fyne.NewSize(480, 560), fyne.NewSize(1120, 760)} {
-		u.main.conversation.window.Resize(size)
+		u.main.conversation.Window.Resize(size)
 		u.nav.openTitled(filesTitle)
 		whole := u.nav.box.Size().Height
 		u.messages.Show("Saved.")

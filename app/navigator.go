@@ -87,7 +87,7 @@ func (n *navigator) search(query string) {
 		p.Search(query)
 		return p.Box, called(back)
 	}})
-	n.ui.main.conversation.window.Canvas().Focus(p.Field)
+	n.ui.main.conversation.Window.Canvas().Focus(p.Field)
 }
 
 // wayBack returns a function that shows the present page again, or the chat if the page has no place
@@ -161,7 +161,7 @@ func (n *navigator) open(p page) {
 		n.ui.main.endFirstRun()
 	}
 	n.close()
-	n.ui.main.conversation.window.Canvas().Unfocus() // the composer is hidden now
+	n.ui.main.conversation.Window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(n.ui.ctx)
 	n.title, n.cancel = p.title, cancel
 	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
@@ -175,7 +175,7 @@ func (n *navigator) open(p page) {
 	n.ui.main.drawSidebar()
 	n.ui.messages.Move()
 	if n.focus != nil {
-		n.focus(n.ui.main.conversation.window.Canvas())
+		n.focus(n.ui.main.conversation.Window.Canvas())
 	}
 }
 
@@ -225,19 +225,19 @@ func (n *navigator) openHit(h protocol.SearchHit) {
 		return
 	}
 	n.ui.main.open(h.SessionKey)
-	n.ui.main.conversation.page.RevealMessage(h.MessageID, h.Seq, feed.HitWord(h))
+	n.ui.main.conversation.Page.RevealMessage(h.MessageID, h.Seq, feed.HitWord(h))
 }
 
 // openRun opens a chat at the beginning of a run.
 func (n *navigator) openRun(key protocol.SessionKey, run protocol.RunID) {
 	n.ui.main.open(key)
-	n.ui.main.conversation.page.RevealRun(run)
+	n.ui.main.conversation.Page.RevealRun(run)
 }
 
 // openArchives shows the archived conversations of a chat in the main window.
 func (n *navigator) openArchives(key protocol.SessionKey) {
 	n.openArchive(key, (*archive.Page).Load)
-	n.ui.main.conversation.window.RequestFocus()
+	n.ui.main.conversation.Window.RequestFocus()
 }
 
 func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {

@@ -21,7 +21,7 @@ func TestStrangersHaveOneBadge(t *testing.T) {
 		v.Questions.Pending = append(v.Questions.Pending, protocol.Question{ID: id, Kind: protocol.AskSender, Sender: new(protocol.SenderSubject)})
 	}
 	u.update(v)
-	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
 	markup := test.RenderObjectToMarkup(u.main.side)
 	for _, row := range u.main.sidebar.Links {
 		if row.Item().Count != 0 {
@@ -31,20 +31,20 @@ func TestStrangersHaveOneBadge(t *testing.T) {
 			t.Errorf("%s is shortened", row.Item().Title)
 		}
 	}
-	pagetest.Shot(t, u.main.conversation.window, "foot")
+	pagetest.Shot(t, u.main.conversation.Window, "foot")
 }
 
 func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
+	u.main.conversation.Window.Resize(fyne.NewSize(480, 560))
 	all := (fixedPages{u, u.nav}).all()
 	for _, e := range (fixedPages{u, u.nav}).settings() {
 		all = append(all, page{e.Icon, e.Title, e.Open})
 	}
 	for _, p := range all {
 		u.nav.open(p)
-		if size := u.main.conversation.window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
+		if size := u.main.conversation.Window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
 			t.Errorf("%s needs %v", p.title, size)
 		}
 	}
@@ -71,10 +71,10 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 			u.update(sample())
 			u.nav.search("needle")
 			open(u)
-			if u.main.conversation.page.Key() != hit.SessionKey || u.nav.title != "" {
-				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.conversation.page.Key(), u.nav.title, hit.SessionKey)
+			if u.main.conversation.Page.Key() != hit.SessionKey || u.nav.title != "" {
+				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.conversation.Page.Key(), u.nav.title, hit.SessionKey)
 			}
-			if got := u.main.conversation.page.Pane.PendingReveal(); got != hit.MessageID {
+			if got := u.main.conversation.Page.Pane.PendingReveal(); got != hit.MessageID {
 				t.Fatalf("to be revealed: got %q, want %q", got, hit.MessageID)
 			}
 			chat := chats.Messages{Key: hit.SessionKey}
@@ -87,11 +87,11 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 				m.Content = protocol.Content{protocol.Text(text)}
 				chat.List = append(chat.List, m)
 			}
-			u.main.conversation.page.Show(chat)
-			if got := u.main.conversation.page.Pane.PendingReveal(); got != "" {
+			u.main.conversation.Page.Show(chat)
+			if got := u.main.conversation.Page.Pane.PendingReveal(); got != "" {
 				t.Errorf("message %s is still not revealed", got)
 			}
-			pagetest.Shows(t, u.main.conversation.page.Pane, "It is the needle.")
+			pagetest.Shows(t, u.main.conversation.Page.Pane, "It is the needle.")
 		})
 	}
 }

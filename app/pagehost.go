@@ -21,7 +21,7 @@ type pageHost struct {
 // at returns the window.
 func (h pageHost) at() fyne.Window {
 	if h.window == nil {
-		return h.ui.main.conversation.window
+		return h.ui.main.conversation.Window
 	}
 	return h.window
 }
@@ -46,7 +46,7 @@ func (h pageHost) Open(to host.Target) {
 	case host.Fork:
 		h.openFork(to)
 	case host.OtherChat:
-		if main := h.ui.main; main.conversation.page.Key() == protocol.SessionKey(to) {
+		if main := h.ui.main; main.conversation.Page.Key() == protocol.SessionKey(to) {
 			main.switchTo(main.mainChat())
 		}
 	case host.Archive:
@@ -71,7 +71,7 @@ func (h pageHost) Open(to host.Target) {
 		h.ui.settings.find(string(to))
 	case host.Search:
 		nav.search(string(to))
-		h.ui.main.conversation.window.RequestFocus()
+		h.ui.main.conversation.Window.RequestFocus()
 	case host.Question:
 		if to == "" {
 			h.ui.questions.openPage()
@@ -133,11 +133,11 @@ func (h pageHost) openChat(to host.Chat) {
 }
 
 // Say implements [host.Host].
-func (h pageHost) Say(text string) { h.ui.chats.at(h.at()).messages.Show(text) }
+func (h pageHost) Say(text string) { h.ui.chats.At(h.at()).Messages.Show(text) }
 
 // Undo implements [host.Host].
 func (h pageHost) Undo(text string, undo func(), until time.Time) {
-	h.ui.chats.at(h.at()).messages.OfferUndo(text, undo, until)
+	h.ui.chats.At(h.at()).Messages.OfferUndo(text, undo, until)
 }
 
 // Copy implements [host.Host].
@@ -147,7 +147,7 @@ func (h pageHost) Copy(text string) { h.ui.app.Clipboard().SetContent(text) }
 func (h pageHost) Run(ctx context.Context, failed string, work func(context.Context) error, done func()) {
 	bind.Run(ctx, work, func(err error) {
 		if err != nil {
-			h.ui.chats.at(h.at()).messages.Show(failed + ": " + err.Error())
+			h.ui.chats.At(h.at()).Messages.Show(failed + ": " + err.Error())
 			return
 		}
 		done()

@@ -10,7 +10,7 @@ import (
 // openPalette opens the palette over the main window, or closes it.
 func (n *navigator) openPalette() {
 	n.ui.main.show()
-	c := n.ui.main.conversation.window.Canvas()
+	c := n.ui.main.conversation.Window.Canvas()
 	if v, ok := c.Overlays().Top().(*palette.View); ok {
 		v.Close()
 		return
@@ -31,7 +31,7 @@ func (n *navigator) paletteEntries() []palette.Entry {
 		{Icon: "plus", Title: "Add an MCP server", Words: "tool", Do: func() { n.create("Tools") }},
 		{Icon: "search", Title: "Search all messages", Words: "find text", Do: func() { n.search("") }},
 		{Icon: "send", Title: "Send files", Words: "transfer copy upload", Target: host.SendFiles("")},
-		{Icon: "needsyou", Title: "Answer the next question", Words: "approve allow deny", Do: u.chats.nextQuestion},
+		{Icon: "needsyou", Title: "Answer the next question", Words: "approve allow deny", Do: u.chats.NextQuestion},
 		{Icon: "question", Title: shortcuts.Title, Words: "help keys", Do: n.openShortcuts},
 	}
 	for i := range list {

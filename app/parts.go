@@ -30,7 +30,7 @@ func (p *parts) all() []part {
 		{p.followGateway, []feed.Fact{f.Status, f.Changed, f.Sessions}},
 		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
 		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers}},
-		{u.chats.draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
+		{u.chats.Draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
 		{u.questions.update, []feed.Fact{f.Questions}},
 		{func(v feed.View) { u.notes.Update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},
 		{u.notes.UpdateTransfers, []feed.Fact{f.Transfers, f.Machines}},
@@ -60,7 +60,7 @@ func (p *parts) followGateway(v feed.View) {
 	if u.running && (v.Changed.Config != last.Changed.Config || isUp(v.Status) && !isUp(last.Status)) {
 		u.loadUI()
 	}
-	if v.IsMainAlias(u.main.conversation.page.Key()) {
+	if v.IsMainAlias(u.main.conversation.Page.Key()) {
 		u.main.switchTo(u.main.mainChat())
 	}
 	if m := v.Status.Model.Provider; m != "" && m != feed.Operator {
@@ -101,9 +101,9 @@ func (p *parts) showMachines(v feed.View) {
 	}
 	color := u.machines.Color(string(local.ID))
 	u.main.bar.Set(color, "")
-	for _, c := range u.chats.windows {
-		if c.bar != nil {
-			c.bar.Set(color, "")
+	for _, c := range u.chats.Own {
+		if c.Bar != nil {
+			c.Bar.Set(color, "")
 		}
 	}
 }

@@ -118,8 +118,8 @@ func runGUI(f flags, b *backend.Backend, i *instance.Instance) error {
 		}
 	})
 	if f.reopened || !(f.hidden || last.Hidden) || !u.hasTray {
-		u.main.conversation.window.Show()
-		u.main.place.Restore(u.main.conversation.window)
+		u.main.conversation.Window.Show()
+		u.main.place.Restore(u.main.conversation.Window)
 		u.settings.showNews()
 	}
 	a.Lifecycle().SetOnEnteredForeground(func() { u.setFocused(true) })
@@ -145,7 +145,7 @@ func trayOf(v feed.View, now time.Time) tray.Content { return tray.ContentOf(v, 
 
 // openTray shows the icon in the system's tray until ctx ends.
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend.Backend) {
-	w := u.main.conversation.window
+	w := u.main.conversation.Window
 	t := tray.New(ctx, d, w, modeOf(system.PanelScheme()), u.runTrayItem)
 	w.SetCloseIntercept(u.main.close)
 	u.hasTray = true

@@ -31,7 +31,7 @@ func (s *settingsPage) open() {
 		s.page = p
 		return p, p.Back
 	}})
-	u.main.conversation.window.Canvas().Focus(s.page.Focusable())
+	u.main.conversation.Window.Canvas().Focus(s.page.Focusable())
 }
 
 // openPage shows the page of the settings with a title.
@@ -73,7 +73,7 @@ func (s *settingsPage) followPage(title string, inPlaceOfList bool) {
 	s.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = title })
 	s.ui.nav.showWayBack(inPlaceOfList)
 	// A hidden list would get the keys, and pass them to no window.
-	if c := s.ui.main.conversation.window.Canvas(); s.page != nil && inPlaceOfList && c.Focused() == s.page.Focusable() {
+	if c := s.ui.main.conversation.Window.Canvas(); s.page != nil && inPlaceOfList && c.Focused() == s.page.Focusable() {
 		c.Unfocus()
 	}
 }

@@ -60,13 +60,13 @@ func TestNewsAreShownOnceAfterAnUpdate(t *testing.T) {
 func TestPagesOfTheSettingsOpenByTheirTitle(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
 	for _, title := range []string{"Approvals and rules", "Skills", "Channels", "Tools", "Connected apps", "Help"} {
 		u.env().Open(host.Page(title))
 		if got := u.backend.Prefs.Get().SettingsPage; u.nav.title != settingsTitle || got != title {
 			t.Errorf("%s: got %q in %q", title, got, u.nav.title)
 		}
-		pagetest.Shot(t, u.main.conversation.window, "settings-"+title)
+		pagetest.Shot(t, u.main.conversation.Window, "settings-"+title)
 	}
 	u.env().Open(host.Page(shortcuts.Title))
 	if u.nav.title != shortcuts.Title {
@@ -79,7 +79,7 @@ func TestSettingsLeadBackToWhatWasShown(t *testing.T) {
 	v := sample()
 	v.Questions = feed.Questions{} // no dialog
 	u.update(v)
-	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
 	for before, open := range map[string]func(){"": func() { u.main.open("agent:main:2") }, transfersTitle: func() { u.nav.openTitled(transfersTitle) }} {
 		open()
 		u.settings.open()
@@ -92,7 +92,7 @@ func TestSettingsLeadBackToWhatWasShown(t *testing.T) {
 func TestNarrowSettingsHaveAWayBackToTheList(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.window.Resize(fyne.NewSize(480, 560))
+	u.main.conversation.Window.Resize(fyne.NewSize(480, 560))
 	u.settings.open()
 	wayBack := func() *widgets.Button {
 		return widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == "Back" && b.Visible() })
@@ -105,10 +105,10 @@ func TestNarrowSettingsHaveAWayBackToTheList(t *testing.T) {
 	if b == nil {
 		t.Fatal("the page has no way back to the list")
 	}
-	pagetest.Shot(t, u.main.conversation.window, "settings-narrow-page")
+	pagetest.Shot(t, u.main.conversation.Window, "settings-narrow-page")
 	u.settings.openPage("Approvals and rules")
 	test.Tap(pagetest.Button(t, u.nav.box, "New rule"))
-	pagetest.Shot(t, u.main.conversation.window, "settings-narrow-detail")
+	pagetest.Shot(t, u.main.conversation.Window, "settings-narrow-detail")
 	pagetest.Shows(t, u.nav.box, "Working folder")
 	if own := widgettest.Find(u.nav.box, func(b *widgets.Button) bool { return b.Text == "All rules" && b.Visible() }); own != nil {
 		t.Error("the form has two ways back")
@@ -150,7 +150,7 @@ func TestLinksOpenSettingsAndInvitations(t *testing.T) {
 func TestHiddenListOfSettingsHasNoFocus(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	w := u.main.conversation.window
+	w := u.main.conversation.Window
 	w.Resize(fyne.NewSize(480, 560))
 	u.settings.open()
 	if got := w.Canvas().Focused(); got != u.settings.page.Focusable() {
@@ -165,7 +165,7 @@ func TestHiddenListOfSettingsHasNoFocus(t *testing.T) {
 func TestKeyOfThePaletteAlsoClosesIt(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	overlays := u.main.conversation.window.Canvas().Overlays()
+	overlays := u.main.conversation.Window.Canvas().Overlays()
 	u.nav.openPalette()
 	if n := len(overlays.List()); n != 1 {
 		t.Fatalf("got %d overlays, want the palette", n)

@@ -11,6 +11,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/chat"
 	"fairlead/app/chats"
+	"fairlead/app/chatwindow"
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/memory"
@@ -49,7 +50,7 @@ type ui struct {
 	nav       *navigator
 	messages  *messages.Messages // of the main window
 	status    *messages.Status
-	chats     *chatWindows
+	chats     *chatwindow.Windows
 	questions *questions
 	settings  *settingsPage
 	notes     *notifications.Notifications
@@ -77,7 +78,6 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend) *ui {
 	u.unread = sidebar.NewUnread(b.Prefs.Get().Seen, func(seen map[protocol.SessionKey]int64) {
 		b.Prefs.Update(func(r *preferences.Preferences) { r.Seen = seen })
 	})
-	u.chats = &chatWindows{ui: u, windows: make(map[protocol.SessionKey]*chatFrame)}
 	u.nav, u.questions, u.settings = &navigator{ui: u}, &questions{ui: u}, &settingsPage{ui: u, pairing: settings.NewPairing(ctx)}
 	u.notes = notifications.New(ctx, b.Feed, frontWindows{pageHost{ui: u}})
 	u.isInFront = func() bool { return u.hasFocus }
@@ -87,7 +87,10 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend) *ui {
 	}}
 	u.picker = pick.New(ctx, a, pickMemory(b.Prefs), system.Ask, func(text string) { u.messages.Show(text) })
 	u.opener = opener.New(ctx, a, u.picker, u)
-	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.window }, func() bool { return u.nav.title == transfersTitle })
+	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.Window }, func() bool { return u.nav.title == transfersTitle })
+	u.chats = chatwindow.New(ctx, chatwindow.Options{
+		App: a, Feed: b.Feed, Prefs: b.Prefs, Drafts: u.drafts, Unread: u.unread, Sender: u.sender, Env: u.envIn, NewBar: u.newBar, Keys: u.ownKeys,
+	})
 	u.main = newWindow(u)
 	last := b.Prefs.Get()
 	u.main.setFirstRun(!last.FirstRunDone && !b.IsRemote()) // the first-run page is for the local gateway only
@@ -99,28 +102,14 @@ func (u *ui) run() {
 	u.running = true
 	u.parts.watch()
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
-	u.main.conversation.page.Watch()
+	u.chats.Watch()
 }
 
 // view returns what is known about the gateway.
 func (u *ui) view() feed.View { return u.backend.Feed.View() }
 
-// request runs work off the GUI thread, then done on it; w shows an error after the text failed.
-func request[R any](u *ui, w fyne.Window, failed string, work func(context.Context) (R, error), done func(R)) {
-	bind.Go(u.ctx, work, func(r R, err error) {
-		if err != nil {
-			u.chats.at(w).messages.Show(failed + err.Error())
-			return
-		}
-		done(r)
-	})
-}
-
 func (u *ui) tick(now time.Time) {
-	u.main.conversation.tick(now)
-	for _, c := range u.chats.windows {
-		c.tick(now)
-	}
+	u.chats.Tick(now)
 	// the sidebar shows for how long machines have been offline
 	if minute := now.Truncate(time.Minute); minute != u.minute {
 		u.minute = minute
@@ -158,7 +147,7 @@ func (u *ui) Quit() {
 // save stores drafts, and sizes and places of windows.
 func (u *ui) save() {
 	u.saveDrafts()
-	if place, exists := native.PlaceOf(u.main.conversation.window); exists && u.main.visible {
+	if place, exists := native.PlaceOf(u.main.conversation.Window); exists && u.main.visible {
 		u.backend.Prefs.Update(func(r *preferences.Preferences) { r.Place = place })
 	}
 }
@@ -166,12 +155,8 @@ func (u *ui) save() {
 // saveDrafts stores drafts and the sizes of windows. It also works after the toolkit's loop has ended,
 // when the windows must not be asked for anything else: a signal ends it without [ui.Quit].
 func (u *ui) saveDrafts() {
-	u.main.conversation.page.SaveDraft()
-	for _, c := range u.chats.windows {
-		c.page.SaveDraft()
-		c.saveSize()
-	}
-	if size := u.main.conversation.window.Canvas().Size(); u.main.visible && size.Width > 100 {
+	u.chats.Save()
+	if size := u.main.conversation.Window.Canvas().Size(); u.main.visible && size.Width > 100 {
 		u.backend.Prefs.Update(func(r *preferences.Preferences) { r.Width, r.Height = size.Width, size.Height })
 	}
 }
@@ -261,7 +246,7 @@ func loadDrafts(p *preferences.Store) *chat.Drafts {
 }
 
 // SayIn shows a message in a window.
-func (u *ui) SayIn(w fyne.Window, text string) { u.chats.at(w).messages.Show(text) }
+func (u *ui) SayIn(w fyne.Window, text string) { u.chats.At(w).Messages.Show(text) }
 
 // BelowBar returns the content of a new window, below the bar of another computer.
 func (u *ui) BelowBar(content fyne.CanvasObject) fyne.CanvasObject {

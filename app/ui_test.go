@@ -58,14 +58,14 @@ func newUIOf(t *testing.T, join string) *ui {
 	b := newTestBackend(t, join)
 	b.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
 	u := newUI(t.Context(), a, b)
-	t.Cleanup(func() { u.main.conversation.window.Close() }) // the present one
+	t.Cleanup(func() { u.main.conversation.Window.Close() }) // the present one
 	t.Cleanup(b.Feed.Close)
 	return u
 }
 
 // send writes and sends a message in the main window.
 func (u *ui) send(text string) {
-	page := u.main.conversation.page
+	page := u.main.conversation.Page
 	page.Pane.SetDraft(text)
 	page.Pane.Composer().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 }
@@ -140,9 +140,9 @@ func TestSidebarShowsWhatThereIs(t *testing.T) {
 	if got := u.main.lines(); got != want {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
-	pagetest.Shot(t, u.main.conversation.window, "shell-light")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-light")
 	u.setTheme(style.Dark, 1)
-	pagetest.Shot(t, u.main.conversation.window, "shell-dark")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-dark")
 }
 
 func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
@@ -156,7 +156,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	if n := strings.Count(drawn(), ">Chat "); n < 5 || n > 40 {
 		t.Errorf("%d rows of chats are drawn", n)
 	}
-	u.main.conversation.window.Canvas().Focus(u.main.sidebar.List)
+	u.main.conversation.Window.Canvas().Focus(u.main.sidebar.List)
 	u.main.sidebar.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
 	if got := drawn(); !strings.Contains(got, ">Chat 4999<") || strings.Contains(got, ">Chat 1<") {
 		t.Errorf("the End key does not show the last chat:\n%s", got)
@@ -176,7 +176,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 func TestNarrowWindowHasADrawer(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.window.Resize(fyne.NewSize(560, 700))
+	u.main.conversation.Window.Resize(fyne.NewSize(560, 700))
 	if u.main.side.Visible() || u.main.drawer.Visible() {
 		t.Error("the sidebar stands in a narrow window")
 	}
@@ -184,12 +184,12 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	if !u.main.drawer.Visible() {
 		t.Error("the menu button does not open the drawer")
 	}
-	pagetest.Shot(t, u.main.conversation.window, "shell-drawer")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-drawer")
 	u.main.sidebar.Choose("agent:main:2")
-	if u.main.drawer.Visible() || u.main.conversation.page.Key() != "agent:main:2" {
-		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.page.Key())
+	if u.main.drawer.Visible() || u.main.conversation.Page.Key() != "agent:main:2" {
+		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.Page.Key())
 	}
-	u.main.conversation.window.Resize(fyne.NewSize(1120, 760))
+	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
 	if !u.main.side.Visible() {
 		t.Error("the sidebar does not come back")
 	}
@@ -198,10 +198,10 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.window.Resize(fyne.NewSize(500, 700))
+	u.main.conversation.Window.Resize(fyne.NewSize(500, 700))
 	u.main.focusSearch()
-	if !u.main.drawer.Visible() || u.main.conversation.window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.Search) {
-		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.conversation.window.Canvas().Focused())
+	if !u.main.drawer.Visible() || u.main.conversation.Window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.Search) {
+		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.conversation.Window.Canvas().Focused())
 	}
 }
 
@@ -231,7 +231,7 @@ func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
 
 func TestAMessageCoversNoQuestion(t *testing.T) {
 	u := newTestUI(t)
-	u.main.conversation.window.Resize(fyne.NewSize(520, 640))
+	u.main.conversation.Window.Resize(fyne.NewSize(520, 640))
 	v := sample()
 	v.Questions.Pending = nil
 	v.Runs.List = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
@@ -247,11 +247,11 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	}
 	u.update(v)
 	u.questions.window.Close() // the test driver treats the last window as the window of every object
-	u.main.conversation.page.Show(chat)
+	u.main.conversation.Page.Show(chat)
 	u.messages.Show("Sending a file with a name that takes some room to the machine that is called server")
-	pagetest.Shot(t, u.main.conversation.window, "shell-toast-over-questions")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-toast-over-questions")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	view := widgettest.Find(u.main.conversation.page.Pane, func(*transcript.View) bool { return true })
+	view := widgettest.Find(u.main.conversation.Page.Pane, func(*transcript.View) bool { return true })
 	end := func() float32 { return place(view).Y + view.Size().Height }
 	covered := func(when string) {
 		t.Helper()
@@ -260,7 +260,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 		}
 	}
 	covered("at first")
-	u.main.conversation.page.Pane.SetDraft("a\nb\nc\nd") // the composer grows
+	u.main.conversation.Page.Pane.SetDraft("a\nb\nc\nd") // the composer grows
 	u.tick(time.Now())
 	covered("after a move")
 	shown := end()
@@ -288,23 +288,23 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 	u.main.closesHidden = true // as on Linux
 	u.update(sample())
 	u.hasTray = true
-	u.main.conversation.page.Pane.SetDraft("half a thought")
-	u.main.conversation.focusComposer()
-	u.main.conversation.window.Resize(fyne.NewSize(900, 700))
-	before := u.main.conversation.window
+	u.main.conversation.Page.Pane.SetDraft("half a thought")
+	u.main.conversation.FocusComposer()
+	u.main.conversation.Window.Resize(fyne.NewSize(900, 700))
+	before := u.main.conversation.Window
 	u.main.close()
 	u.main.show()
-	if u.main.conversation.window == before {
+	if u.main.conversation.Window == before {
 		t.Fatal("the hidden window still exists")
 	}
-	if got := u.main.conversation.window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
+	if got := u.main.conversation.Window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
 		t.Errorf("the size is %v, want 900 × 700", got)
 	}
-	if got := u.main.conversation.page.Pane.Draft(); got != "half a thought" {
+	if got := u.main.conversation.Page.Pane.Draft(); got != "half a thought" {
 		t.Errorf("the draft is %q", got)
 	}
-	test.Type(u.main.conversation.window.Canvas().Focused(), " more")
-	if got := u.main.conversation.page.Pane.Draft(); !strings.Contains(got, " more") {
+	test.Type(u.main.conversation.Window.Canvas().Focused(), " more")
+	if got := u.main.conversation.Page.Pane.Draft(); !strings.Contains(got, " more") {
 		t.Errorf("typing does not reach the composer: %q", got)
 	}
 }
@@ -335,10 +335,10 @@ func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
 	u.main.closesHidden = true
 	u.hasTray = true
 	dialog := canvas.NewRectangle(nil)
-	u.main.conversation.window.Canvas().Overlays().Add(dialog)
+	u.main.conversation.Window.Canvas().Overlays().Add(dialog)
 	u.main.close()
 	u.main.show()
-	if u.main.conversation.window.Canvas().Overlays().Top() != dialog {
+	if u.main.conversation.Window.Canvas().Overlays().Top() != dialog {
 		t.Error("the dialog is lost")
 	}
 }
@@ -346,14 +346,14 @@ func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
 func TestDraftsStayWithTheirChats(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.page.Pane.SetDraft("half a thought")
+	u.main.conversation.Page.Pane.SetDraft("half a thought")
 	u.main.open("agent:main:2")
-	if u.main.conversation.page.Pane.Draft() != "" {
-		t.Errorf("the draft went along: %q", u.main.conversation.page.Pane.Draft())
+	if u.main.conversation.Page.Pane.Draft() != "" {
+		t.Errorf("the draft went along: %q", u.main.conversation.Page.Pane.Draft())
 	}
 	u.main.open(protocol.MainSession)
-	if u.main.conversation.page.Pane.Draft() != "half a thought" {
-		t.Errorf("the draft is lost: %q", u.main.conversation.page.Pane.Draft())
+	if u.main.conversation.Page.Pane.Draft() != "half a thought" {
+		t.Errorf("the draft is lost: %q", u.main.conversation.Page.Pane.Draft())
 	}
 	if got := u.backend.Prefs.Get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
@@ -364,17 +364,17 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t, "")
 	u := newUI(t.Context(), a, b)
-	defer u.main.conversation.window.Close()
+	defer u.main.conversation.Window.Close()
 	defer b.Feed.Close()
-	if !u.main.first.Box.Visible() || u.main.conversation.page.Pane.Visible() {
+	if !u.main.first.Box.Visible() || u.main.conversation.Page.Pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
-	pagetest.Shot(t, u.main.conversation.window, "shell-first")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-first")
 	test.Tap(pagetest.Button(t, u.main.first.Box, "Start now"))
-	if u.main.first.Box.Visible() || !u.main.conversation.page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
+	if u.main.first.Box.Visible() || !u.main.conversation.Page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
 		t.Error("the page stays")
 	}
-	if u.main.conversation.window.Canvas().Focused() != u.main.conversation.page.Pane.Composer() {
+	if u.main.conversation.Window.Canvas().Focused() != u.main.conversation.Page.Pane.Composer() {
 		t.Error("the person cannot type at once")
 	}
 }
@@ -413,7 +413,7 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
 	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
-	pagetest.Shot(t, u.main.conversation.window, "shell-locked")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-locked")
 	u.messages.Toast.Close()
 	u.update(v)
 	if u.messages.Toast.Visible() {
@@ -430,7 +430,7 @@ func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
 	if !u.messages.Banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
-	pagetest.Shot(t, u.main.conversation.window, "shell-offline")
+	pagetest.Shot(t, u.main.conversation.Window, "shell-offline")
 	v.Status.Connected, v.Status.Loaded, v.Status.Problem = true, true, ""
 	u.update(v)
 	if u.messages.Banner.Visible() {
@@ -461,26 +461,26 @@ func TestTimesInTheSidebar(t *testing.T) {
 func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.chats.openWindow("agent:main:2")
-	c := u.chats.windows["agent:main:2"]
-	if c == nil || c.window.Title() != "Photos on the NAS – Fairlead" {
+	u.chats.OpenWindow("agent:main:2")
+	c := u.chats.Own["agent:main:2"]
+	if c == nil || c.Window.Title() != "Photos on the NAS – Fairlead" {
 		t.Fatalf("torn off: %+v", c)
 	}
 	v := sample()
 	v.Sessions.List[1].Title = "Photos"
 	u.update(v)
-	if c.window.Title() != "Photos – Fairlead" {
-		t.Errorf("title %q", c.window.Title())
+	if c.Window.Title() != "Photos – Fairlead" {
+		t.Errorf("title %q", c.Window.Title())
 	}
-	if u.main.conversation.page.Key() != protocol.MainSession {
+	if u.main.conversation.Page.Key() != protocol.MainSession {
 		t.Error("the main window changed its chat")
 	}
-	u.chats.openWindow("agent:main:2")
-	if len(u.chats.windows) != 1 {
+	u.chats.OpenWindow("agent:main:2")
+	if len(u.chats.Own) != 1 {
 		t.Error("one chat has two windows")
 	}
-	c.window.Close()
-	if len(u.chats.windows) != 0 {
+	c.Window.Close()
+	if len(u.chats.Own) != 0 {
 		t.Error("a closed window is kept")
 	}
 }
@@ -488,21 +488,21 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.chats.openWindow("agent:main:2")
-	c := u.chats.windows["agent:main:2"]
-	u.chats.at(c.window).messages.Show("Your message was not sent")
-	if !c.messages.Toast.Visible() || u.messages.Toast.Visible() {
-		t.Errorf("said there: %t, in the main window: %t", c.messages.Toast.Visible(), u.messages.Toast.Visible())
+	u.chats.OpenWindow("agent:main:2")
+	c := u.chats.Own["agent:main:2"]
+	u.chats.At(c.Window).Messages.Show("Your message was not sent")
+	if !c.Messages.Toast.Visible() || u.messages.Toast.Visible() {
+		t.Errorf("said there: %t, in the main window: %t", c.Messages.Toast.Visible(), u.messages.Toast.Visible())
 	}
-	if c.messages.Toast.Size().Height == 0 {
+	if c.Messages.Toast.Size().Height == 0 {
 		t.Error("it has no place")
 	}
-	pagetest.Shot(t, c.window, "torn-toast")
+	pagetest.Shot(t, c.Window, "torn-toast")
 	u.tick(time.Now().Add(time.Minute))
-	if c.messages.Toast.Visible() {
+	if c.Messages.Toast.Visible() {
 		t.Error("it stays for ever")
 	}
-	u.chats.at(u.main.conversation.window).messages.Show("Saved")
+	u.chats.At(u.main.conversation.Window).Messages.Show("Saved")
 	if !u.messages.Toast.Visible() {
 		t.Error("the main window does not say its own")
 	}
@@ -514,14 +514,14 @@ func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
 	v.Sessions.List, v.Questions.Pending = v.Sessions.List[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
-	if u.main.conversation.page.Key() != "agent:work:team" || u.backend.Prefs.Get().Chat != u.main.conversation.page.Key() || !strings.Contains(u.main.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.page.Key(), u.backend.Prefs.Get().Chat, u.main.lines())
+	if u.main.conversation.Page.Key() != "agent:work:team" || u.backend.Prefs.Get().Chat != u.main.conversation.Page.Key() || !strings.Contains(u.main.lines(), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.Page.Key(), u.backend.Prefs.Get().Chat, u.main.lines())
 	}
 	u.main.open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"
 	u.update(v)
-	if u.main.conversation.page.Key() != "agent:main:2" {
-		t.Errorf("the chat that the person chose was left for %q", u.main.conversation.page.Key())
+	if u.main.conversation.Page.Key() != "agent:main:2" {
+		t.Errorf("the chat that the person chose was left for %q", u.main.conversation.Page.Key())
 	}
 	if got := u.main.mainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)

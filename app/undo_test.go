@@ -8,15 +8,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestDeletedChatsAreNamed(t *testing.T) {
-	list := []protocol.SessionEntry{{Title: "Fix the\nparser"}, {}, {}}
-	for n, want := range map[int]string{1: "“Fix the parser” was deleted.", 3: "3 chats were deleted."} {
-		if got := deletedText(list[:n]); got != want {
-			t.Errorf("%d chats: %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
@@ -54,37 +45,37 @@ func TestOffersAppearInTheWindowOfTheAction(t *testing.T) {
 	u.update(sample())
 	u.main.show()
 	const key = protocol.SessionKey("agent:main:2")
-	u.chats.openWindow(key)
-	own := u.chats.windows[key]
+	u.chats.OpenWindow(key)
+	own := u.chats.Own[key]
 	now := time.Now()
 	var undone []string
 	for _, name := range []string{"one", "two"} {
-		u.chats.at(own.window).messages.OfferUndo(name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
+		u.chats.At(own.Window).Messages.OfferUndo(name+" was deleted.", func() { undone = append(undone, name) }, now.Add(10*time.Second))
 	}
-	u.opener.Link(own.window, "file:///etc/passwd")
-	u.chats.archive(true, []protocol.SessionEntry{own.page.Entry()}, own.window)
+	u.opener.Link(own.Window, "file:///etc/passwd")
+	u.chats.Archive(true, []protocol.SessionEntry{own.Page.Entry()}, own.Window)
 	if n := len(u.messages.Offers); n != 0 || u.messages.Toast.Visible() {
 		t.Errorf("the main window has %d offers of another window, a message: %v", n, u.messages.Toast.Visible())
 	}
-	if n := len(own.messages.Offers); n != 3 || !own.messages.Toast.Visible() {
+	if n := len(own.Messages.Offers); n != 3 || !own.Messages.Toast.Visible() {
 		t.Fatalf("the chat's window has %d offers, want 3 and a text", n)
 	}
-	own.messages.Offers[0].Undo()
+	own.Messages.Offers[0].Undo()
 	u.tick(now.Add(time.Second))
-	if strings.Join(undone, " ") != "one" || len(own.messages.Offers) != 2 {
-		t.Errorf("undone %v, %d offers are left", undone, len(own.messages.Offers))
+	if strings.Join(undone, " ") != "one" || len(own.Messages.Offers) != 2 {
+		t.Errorf("undone %v, %d offers are left", undone, len(own.Messages.Offers))
 	}
 	u.tick(now.Add(11 * time.Second))
-	if n := len(own.messages.Offers); n != 0 {
+	if n := len(own.Messages.Offers); n != 0 {
 		t.Errorf("%d offers stay", n)
 	}
 	for range 20 {
-		own.messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
+		own.Messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
 	}
-	if n := len(own.messages.Offers); n != 5 {
+	if n := len(own.Messages.Offers); n != 5 {
 		t.Errorf("%d offers stand over each other, want 5", n)
 	}
-	u.chats.at(u.main.conversation.window).messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
+	u.chats.At(u.main.conversation.Window).Messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
 	if len(u.messages.Offers) != 1 {
 		t.Error("an offer of the main window is not there")
 	}

@@ -49,12 +49,12 @@ func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 	if got := u.main.lines(); !strings.Contains(got, "parser new") {
 		t.Fatalf("behind a page:\n%s", got)
 	}
-	u.main.conversation.window.Canvas().Focus(u.main.sidebar.Search)
+	u.main.conversation.Window.Canvas().Focus(u.main.sidebar.Search)
 	u.main.open(protocol.MainSession)
 	if got := u.main.lines(); strings.Contains(got, "new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
-	if got := u.main.conversation.window.Canvas().Focused(); got != u.main.conversation.page.Pane.Composer() {
+	if got := u.main.conversation.Window.Canvas().Focused(); got != u.main.conversation.Page.Pane.Composer() {
 		t.Errorf("%T has the keyboard", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
+	"fairlead/app/chatwindow"
 	"fairlead/app/feed"
 	"fairlead/app/memory"
 	"fairlead/app/messages"
@@ -27,7 +28,7 @@ import (
 // window is the main window: a chat or a page, with the sidebar beside it.
 type window struct {
 	ui           *ui
-	conversation *chatFrame // the chat that is shown
+	conversation *chatwindow.Frame // the chat that is shown
 
 	sidebar *sidebar.Sidebar
 	side    *fyne.Container // the sidebar's place beside the chat
@@ -49,7 +50,9 @@ type window struct {
 func newWindow(u *ui) *window {
 	w := &window{ui: u, visible: true, releases: memory.NewReleases(u.backend.ReleaseMemory), place: u.backend.Prefs.Get().Place, closesHidden: runtime.GOOS != "windows" && runtime.GOOS != "darwin"}
 	u.main = w
-	w.conversation = newChatFrame(u, native.NewWindow(u.app, u.mainTitle(), nil), false)
+	w.conversation = u.chats.NewFrame(native.NewWindow(u.app, u.mainTitle(), nil), dropTargets{w})
+	w.conversation.IsVisible = func() bool { return w.showsChat(w.conversation.Page.Key()) }
+	u.chats.Main = mainChats{w}
 	w.sidebar = sidebar.New(u.ctx, u.env(), sidebar.Options{
 		Title: cmp.Or(u.backend.GatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
 	})
@@ -61,9 +64,9 @@ func newWindow(u *ui) *window {
 	w.first.Box.Hide()
 	u.nav.box = container.NewStack()
 	u.nav.box.Hide()
-	u.messages = messages.New(w.conversation.page.Pane, w.messagePlace, func() { w.body.Refresh() }, w.first.Box, u.nav.box)
-	w.conversation.messages, u.status = u.messages, messages.NewStatus(u.messages, u.backend, u.backend.Feed)
-	w.body = container.New(&windowLayout{w}, w.conversation.page.Pane, w.first.Box, u.nav.box, w.side, w.drawer, u.messages.Box, w.conversation.drops.mark.Box)
+	u.messages = messages.New(w.conversation.Page.Pane, w.messagePlace, func() { w.body.Refresh() }, w.first.Box, u.nav.box)
+	w.conversation.Messages, u.status = u.messages, messages.NewStatus(u.messages, u.backend, u.backend.Feed)
+	w.body = container.New(&windowLayout{w}, w.conversation.Page.Pane, w.first.Box, u.nav.box, w.side, w.drawer, u.messages.Box, w.conversation.Drops.Mark.Box)
 	w.fill()
 	return w
 }
@@ -73,7 +76,7 @@ func (w *window) messagePlace() messages.Place {
 	if page := w.ui.nav.title; page != "" {
 		return messages.Place{Page: page}
 	}
-	return messages.Place{Chat: w.conversation.page.Key()}
+	return messages.Place{Chat: w.conversation.Page.Key()}
 }
 
 func (u *ui) mainTitle() string {
@@ -118,17 +121,17 @@ func belowBar(bar *widgets.Rect, content fyne.CanvasObject) fyne.CanvasObject {
 
 // fill gives the toolkit's window its content, size and keys.
 func (w *window) fill() {
-	w.conversation.window.SetContent(w.content()) // the toolkit draws the background
+	w.conversation.Window.SetContent(w.content()) // the toolkit draws the background
 	last := w.ui.backend.Prefs.Get()
-	w.conversation.window.Resize(sizeOr(last.Width, last.Height, defaultSize))
-	w.conversation.window.SetPadded(false)
-	if !w.place.Request(w.conversation.window) {
+	w.conversation.Window.Resize(last.Size(defaultSize))
+	w.conversation.Window.SetPadded(false)
+	if !w.place.Request(w.conversation.Window) {
 		w.place.IsKnown = false
-		w.conversation.window.CenterOnScreen()
+		w.conversation.Window.CenterOnScreen()
 	}
-	w.conversation.window.SetCloseIntercept(w.close)
+	w.conversation.Window.SetCloseIntercept(w.close)
 	if !w.closesHidden {
-		w.conversation.window.SetMaster() // gets the focus when a dialog closes; the program ends with it
+		w.conversation.Window.SetMaster() // gets the focus when a dialog closes; the program ends with it
 	}
 	w.addShortcuts()
 }
@@ -138,7 +141,7 @@ func (w *window) fill() {
 func (w *window) hide() {
 	w.visible = false
 	w.releases.Start(time.Now())
-	old := w.conversation.window
+	old := w.conversation.Window
 	if !w.closesHidden || old.Canvas().Overlays().Top() != nil {
 		w.place = native.Place{}
 		old.Hide()
@@ -147,22 +150,22 @@ func (w *window) hide() {
 	focused := old.Canvas().Focused()
 	old.Canvas().Unfocus()
 	w.place, _ = native.PlaceOf(old)
-	w.conversation.window = native.NewWindow(w.ui.app, w.ui.mainTitle(), nil) // before the other is closed: the toolkit ends without windows
+	w.conversation.Window = native.NewWindow(w.ui.app, w.ui.mainTitle(), nil) // before the other is closed: the toolkit ends without windows
 	old.SetCloseIntercept(nil)
 	old.Close()
 	w.fill()
-	w.conversation.drops.accept()
-	w.conversation.window.Canvas().Focus(focused)
+	w.conversation.Drops.Accept(w.conversation.Window)
+	w.conversation.Window.Canvas().Focus(focused)
 }
 
 func (w *window) open(key protocol.SessionKey) {
 	w.ui.nav.close()
-	if key != "" && key != w.conversation.page.Key() {
+	if key != "" && key != w.conversation.Page.Key() {
 		w.switchTo(key)
 	}
 	w.updateSidebar() // also for the chat that was hidden by a page
 	if key != "" {
-		w.conversation.focusComposer()
+		w.conversation.FocusComposer()
 	}
 }
 
@@ -171,7 +174,7 @@ func (w *window) switchTo(key protocol.SessionKey) {
 	if key.Schedule() == "" { // the next start opens a chat of the person
 		w.ui.backend.Prefs.Update(func(r *preferences.Preferences) { r.Chat = key })
 	}
-	w.conversation.page.Load(key)
+	w.conversation.Page.Load(key)
 	w.ui.messages.Move()
 }
 
@@ -188,11 +191,11 @@ func (w *window) show() {
 	wasHidden := !w.visible
 	w.visible = true
 	w.releases.Cancel()
-	w.conversation.window.Show()
+	w.conversation.Window.Show()
 	if wasHidden {
-		w.place.Restore(w.conversation.window)
+		w.place.Restore(w.conversation.Window)
 	}
-	w.conversation.window.RequestFocus()
+	w.conversation.Window.RequestFocus()
 	if w.ui.view().Status.Loaded {
 		w.updateSidebar()
 	}
@@ -206,7 +209,7 @@ func (w *window) updateSidebar() {
 
 // drawSidebar shows in the sidebar what there is, and what the window shows.
 func (w *window) drawSidebar() {
-	at := sidebar.Place{Chat: w.conversation.page.Key(), Page: w.ui.nav.title}
+	at := sidebar.Place{Chat: w.conversation.Page.Key(), Page: w.ui.nav.title}
 	if at.Page == machinesTitle {
 		at.Machine = w.ui.nav.machineID
 	}
@@ -240,27 +243,20 @@ func (w *window) close() {
 	w.ui.Quit()
 }
 
-func sizeOr(width, height float32, other fyne.Size) fyne.Size {
-	if width < 100 || height < 100 {
-		return other
-	}
-	return fyne.NewSize(width, height)
-}
-
 func (w *window) showsChat(key protocol.SessionKey) bool {
-	return w.ui.chats.windows[key] != nil || w.visible && w.conversation.page.Key() == key && w.ui.nav.title == "" && !w.firstRun
+	return w.ui.chats.Own[key] != nil || w.visible && w.conversation.Page.Key() == key && w.ui.nav.title == "" && !w.firstRun
 }
 
 func (w *window) addShortcuts() {
-	shortcuts.Register(w.conversation.window, w.bindings())
-	w.conversation.window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+	shortcuts.Register(w.conversation.Window, w.bindings())
+	w.conversation.Window.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		if e.Name == fyne.KeyF3 && w.ui.nav.files != nil {
 			w.ui.nav.files.Toggle()
 		}
 		if e.Name == fyne.KeyF2 {
-			w.conversation.obey(&desktop.CustomShortcut{KeyName: fyne.KeyF2})
+			w.ui.chats.Obey(w.conversation, &desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
-		if e.Name == fyne.KeyEscape && !dismiss(w.conversation.window.Canvas()) {
+		if e.Name == fyne.KeyEscape && !dismiss(w.conversation.Window.Canvas()) {
 			if w.drawer.Visible() {
 				w.toggleDrawer()
 				return
@@ -274,7 +270,7 @@ func (w *window) addShortcuts() {
 
 // closeByKey closes the top overlay, or else the window.
 func (w *window) closeByKey() {
-	if !dismiss(w.conversation.window.Canvas()) {
+	if !dismiss(w.conversation.Window.Canvas()) {
 		w.close()
 	}
 }
@@ -293,17 +289,17 @@ func dismiss(c fyne.Canvas) bool {
 // restoreFocus focuses the composer, or clears the focus if a page is shown instead of the chat.
 func (w *window) restoreFocus() {
 	if w.ui.nav.title != "" {
-		w.conversation.window.Canvas().Unfocus()
+		w.conversation.Window.Canvas().Unfocus()
 		return
 	}
-	w.conversation.focusComposer()
+	w.conversation.FocusComposer()
 }
 
 func (w *window) focusSearch() {
 	if w.narrow && !w.drawer.Visible() {
 		w.toggleDrawer()
 	}
-	w.conversation.window.Canvas().Focus(w.sidebar.Search)
+	w.conversation.Window.Canvas().Focus(w.sidebar.Search)
 }
 
 // findInChat searches in the chat that is shown, or in all chats if a page is shown instead.
@@ -312,7 +308,7 @@ func (w *window) findInChat() {
 		w.ui.nav.search(w.sidebar.Search.Text)
 		return
 	}
-	w.conversation.page.Pane.Find()
+	w.conversation.Page.Pane.Find()
 }
 
 // welcomeWindow is the main window as the page of the first start sees it.
@@ -321,14 +317,14 @@ type welcomeWindow struct{ w *window }
 // Begin implements [welcome.Window].
 func (x welcomeWindow) Begin() {
 	x.w.endFirstRun()
-	x.w.conversation.focusComposer()
+	x.w.conversation.FocusComposer()
 }
 
 // Join implements [welcome.Window].
 func (x welcomeWindow) Join(asMachine bool) { x.w.ui.settings.openJoin(asMachine) }
 
 // Canvas implements [welcome.Window].
-func (x welcomeWindow) Canvas() fyne.Canvas { return x.w.conversation.window.Canvas() }
+func (x welcomeWindow) Canvas() fyne.Canvas { return x.w.conversation.Window.Canvas() }
 
 func (w *window) setFirstRun(on bool) {
 	if !on {

@@ -16,16 +16,16 @@ import (
 func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.chats.openWindow("agent:main:2")
-	c := u.chats.windows["agent:main:2"]
-	c.window.Resize(fyne.NewSize(620, 480))
-	c.window.Close()
-	u.chats.openWindow("agent:main:2")
-	c = u.chats.windows["agent:main:2"]
-	if got := c.window.Canvas().Size(); got != fyne.NewSize(620, 480) {
+	u.chats.OpenWindow("agent:main:2")
+	c := u.chats.Own["agent:main:2"]
+	c.Window.Resize(fyne.NewSize(620, 480))
+	c.Window.Close()
+	u.chats.OpenWindow("agent:main:2")
+	c = u.chats.Own["agent:main:2"]
+	if got := c.Window.Canvas().Size(); got != fyne.NewSize(620, 480) {
 		t.Errorf("it opens with %v", got)
 	}
-	c.window.Resize(fyne.NewSize(700, 500))
+	c.Window.Resize(fyne.NewSize(700, 500))
 	u.save()
 	if r := u.backend.Prefs.Get(); r.ChatWidth != 700 {
 		t.Errorf("remembered %+v", r)
@@ -39,8 +39,8 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	}
 	u = newRemoteUI(t)
 	u.main.content()
-	u.chats.openWindow("alone")
-	t.Cleanup(u.chats.windows["alone"].window.Close)
+	u.chats.OpenWindow("alone")
+	t.Cleanup(u.chats.Own["alone"].Window.Close)
 	v := sample()
 	v.Machines = append(v.Machines, protocol.NodeInfo{ID: "nas-own", Local: true, Colour: style.Choices[3]})
 	for i := range v.Machines[:len(v.Machines)-1] {
@@ -49,7 +49,7 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	u.update(v)
 	if want := style.ChoiceColor(style.Choices[3]); u.main.bar.Fill != want {
 		t.Errorf("the bar has the colour %s, want %s", u.main.bar.Fill, want)
-	} else if got := u.chats.windows["alone"].bar; got == nil || got.Fill != want {
+	} else if got := u.chats.Own["alone"].Bar; got == nil || got.Fill != want {
 		t.Errorf("the window of a chat: got the bar %v, want the colour %s", got, want)
 	}
 	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
@@ -58,7 +58,7 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	pageHost{u, nil}.Open(host.Picture{Resource: theme.ErrorIcon()})
 	others := 0
 	for _, w := range u.app.Driver().AllWindows() {
-		if w == u.main.conversation.window || u.chats.at(w) != u.main.conversation || w.Title() == "" { // the test app's own
+		if w == u.main.conversation.Window || u.chats.At(w) != u.main.conversation || w.Title() == "" { // the test app's own
 			continue
 		}
 		others++

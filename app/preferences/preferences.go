@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"path/filepath"
 
+	"fyne.io/fyne/v2"
+
 	"fairlead/app/files"
 	"fairlead/app/native"
 	"fairlead/app/settings"
@@ -48,6 +50,21 @@ type Preferences struct {
 	FilesHidden bool                       `json:"filesHidden,omitempty"` // hidden files are shown
 	// RecentFolders are those that were chosen in file dialogs, newest first. Never changed in place.
 	RecentFolders []string `json:"recentFolders,omitempty"`
+}
+
+// ChatSize is the size of chat windows, or another one if it is not known.
+func (p Preferences) ChatSize(other fyne.Size) fyne.Size {
+	return sizeOr(p.ChatWidth, p.ChatHeight, other)
+}
+
+// Size is the size of the main window, or another one if it is not known.
+func (p Preferences) Size(other fyne.Size) fyne.Size { return sizeOr(p.Width, p.Height, other) }
+
+func sizeOr(width, height float32, other fyne.Size) fyne.Size {
+	if width < 100 || height < 100 {
+		return other
+	}
+	return fyne.NewSize(width, height)
 }
 
 // Dir returns the folder of a window's data: a subfolder of home for a remote gateway.
