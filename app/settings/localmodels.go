@@ -94,7 +94,7 @@ func (s *localSection) show(v localView, f feed.View) {
 // server returns the rows of a model server that is running.
 func (s *localSection) server(x protocol.DetectedServer) []fyne.CanvasObject {
 	m, status := s.m, widgets.NewStatus()
-	use := widgets.NewButton("Use", "check", func() {
+	use := widgets.NewButton("Use", "", func() {
 		m.page.run(status, func(ctx context.Context) error {
 			_, err := Models{Feed: m.page.e.Feed}.UseServer(ctx, x) // and its first model
 			return err
