@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"fairlead/gateway/peer/shell"
 )
@@ -14,7 +15,7 @@ import (
 //go:embed programs/accesses.txt
 var accessesText string
 
-var accessLines = parseAccesses(accessesText)
+var accessLines = sync.OnceValue(func() map[string][]accessLine { return parseAccesses(accessesText) })
 
 // accessLine describes the accesses of a program's calls that meet all conditions.
 type accessLine struct {
@@ -125,7 +126,7 @@ func newInvocation(name string, words []shell.Word) invocation {
 		}
 		sub, in.words, in.ops = words[i].Text, words[i+1:], words[i:i+1]
 	}
-	for _, l := range accessLines[name] {
+	for _, l := range accessLines()[name] {
 		if l.takes != "" && (len(l.subs) == 0 || l.subs[0][0] == sub) {
 			in.takes = l.takes
 		}
@@ -141,11 +142,11 @@ func newInvocation(name string, words []shell.Word) invocation {
 }
 
 func tableAccesses(name string, words []shell.Word) (list []access) {
-	if accessLines[name] == nil {
+	if accessLines()[name] == nil {
 		return nil // most programs have no lines
 	}
 	in := newInvocation(name, words)
-	for _, l := range accessLines[name] {
+	for _, l := range accessLines()[name] {
 		if l.takes != "" || !in.meets(l) {
 			continue
 		}

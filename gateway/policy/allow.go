@@ -38,7 +38,7 @@ func (ma *matcher) covers(r *rule, c shell.Command) (cover coverage, no string) 
 		if no := g.mismatch(words[k], k > 0 && !isFlag(words[max(k-1, 0)].Text)); no != "" {
 			return cover, no
 		}
-		if !g.literal() && isFlag(words[k].Text) && optionTables[baseName(words[0].Text)] == nil {
+		if !g.literal() && isFlag(words[k].Text) && optionTables()[baseName(words[0].Text)] == nil {
 			return cover, baseName(words[0].Text) + " " + shorten(words[k].Text) + " is not known to be harmless"
 		}
 		cover.named[k] = g.literal()

@@ -276,7 +276,7 @@ func (ev *evaluation) addOffers(i int, c shell.Command, why string) {
 		ev.noOffers = ev.noOffers || why != "" || c.Parent >= 0
 		return
 	case shell.IsShell(name), shell.IsLauncher(name), isVersionOf(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
-		name == "find" && len(c.Words) < 2, optionTables[name].runsCode() && len(c.Words) < 2:
+		name == "find" && len(c.Words) < 2, optionTables()[name].runsCode() && len(c.Words) < 2:
 		return
 	case needSubcommand[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
 		return

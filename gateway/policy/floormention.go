@@ -198,11 +198,11 @@ func readingOf(name string, words []shell.Word) (r readWords) {
 		r.whole = !writesElsewhere(name, append([]shell.Word{{}}, words...))
 		return r
 	}
-	if accessLines["reads:"+name] == nil {
+	if accessLines()["reads:"+name] == nil {
 		return r
 	}
 	in := newInvocation("reads:"+name, words)
-	for _, l := range accessLines["reads:"+name] {
+	for _, l := range accessLines()["reads:"+name] {
 		if l.takes != "" || len(l.subs) > 0 && hasDynamic(in.ops[:min(1, len(in.ops))]) || !in.meets(l) {
 			continue
 		}
@@ -272,7 +272,7 @@ func (r readWords) hasOperand(w shell.Word) bool {
 
 // optionOf looks an option up in the table of a program.
 func optionOf(program, opt string) (o option, known bool) {
-	t := optionTables[program]
+	t := optionTables()[program]
 	if t == nil {
 		return o, false
 	}

@@ -84,7 +84,7 @@ func (g *guards) addAll() {
 		return
 	}
 	for i := 1; i < len(w) && isFlag(w[i].Text); i++ {
-		if shell.IsLauncher(name) && optionTables[name] == nil && !w[i].Dynamic {
+		if shell.IsLauncher(name) && optionTables()[name] == nil && !w[i].Dynamic {
 			g.add(i, false, name+" "+shorten(w[i].Text)+" changes how the command is started")
 		}
 		if shell.IsLoader(name) {

@@ -20,7 +20,7 @@ type optionReader struct {
 
 // guardOptions reports the options of a program, from a word on, that its table does not contain.
 func guardOptions(name string, words []shell.Word, from int, p *pathResolver, add func(guard)) {
-	r := optionReader{resolver: p, words: words, at: from, table: optionTables[name], add: add}
+	r := optionReader{resolver: p, words: words, at: from, table: optionTables()[name], add: add}
 	if r.table == nil {
 		return
 	}
@@ -49,10 +49,10 @@ func guardOptions(name string, words []shell.Word, from int, p *pathResolver, ad
 
 // leadingOptions counts the words after the program that are harmless options, or their values.
 func leadingOptions(name string, words []shell.Word, p *pathResolver) int {
-	if len(words) < 2 || !isFlag(words[1].Text) || optionTables[name] == nil {
+	if len(words) < 2 || !isFlag(words[1].Text) || optionTables()[name] == nil {
 		return 0
 	}
-	r := optionReader{resolver: p, words: words, at: 1, table: optionTables[name]}
+	r := optionReader{resolver: p, words: words, at: 1, table: optionTables()[name]}
 	r.add = func(guard) { r.isUncertain = true }
 	for ; r.at < len(words) && isFlag(words[r.at].Text) && words[r.at].Text != "--"; r.at++ {
 		opt, _, _ := strings.Cut(words[r.at].Text, "=")

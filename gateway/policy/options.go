@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"fairlead/gateway/peer/shell"
 )
@@ -13,8 +14,9 @@ import (
 //go:embed programs/options.txt
 var optionsText string
 
-// optionTables are the programs with known options, by name.
-var optionTables = parseOptions(optionsText)
+// optionTables returns the programs with known options, by name. Like the other tables of programs
+// with patterns, it is read for the first command that is judged: a start need not wait for it.
+var optionTables = sync.OnceValue(func() map[string]*optionTable { return parseOptions(optionsText) })
 
 // optionTable lists the known options of a program or of one of its subcommands.
 type optionTable struct {

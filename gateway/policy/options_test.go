@@ -161,7 +161,7 @@ func TestOnlyAnExactRuleIsOfferedForAnUnknownOption(t *testing.T) {
 func TestOfferedProgramsHaveATable(t *testing.T) {
 	t.Parallel()
 	for _, u := range openOffers {
-		if optionTables[u[0]] == nil || len(optionTables[u[0]].options)+len(optionTables[u[0]].subs) < 5 {
+		if optionTables()[u[0]] == nil || len(optionTables()[u[0]].options)+len(optionTables()[u[0]].subs) < 5 {
 			t.Errorf("%v is offered with any arguments, but its options are not known", u)
 		}
 	}
@@ -176,7 +176,7 @@ func TestOnlyKnownProgramsAreOfferedWithOtherWords(t *testing.T) {
 		names[u[0]] = true
 	}
 	for name := range names {
-		if optionTables[name] == nil && optionTables[optionsLike[name]] == nil && optionTables[guardedLike[name]] == nil && !noFileArguments[name] && !readers[name] {
+		if optionTables()[name] == nil && optionTables()[optionsLike[name]] == nil && optionTables()[guardedLike[name]] == nil && !noFileArguments[name] && !readers[name] {
 			t.Errorf("%s is offered with other words, but its options are not known", name)
 		}
 	}

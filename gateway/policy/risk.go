@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -20,7 +21,7 @@ type riskLine struct {
 	text string
 }
 
-var riskLines = func() map[string][]riskLine {
+var riskLines = sync.OnceValue(func() map[string][]riskLine {
 	m := map[string][]riskLine{}
 	for _, line := range shell.TableLines(risksText) {
 		l, programs, text := parseHead(line)
@@ -29,19 +30,19 @@ var riskLines = func() map[string][]riskLine {
 		}
 	}
 	return m
-}()
+})
 
 // tableRisk returns the text of the first line that fits a command, and whether there is one.
 func tableRisk(prefix, name string, words []shell.Word) (text string, ok bool) {
-	if riskLines[prefix+name] == nil {
+	if riskLines()[prefix+name] == nil {
 		return "", false
 	}
 	in := newInvocation(name, words)
-	i := slices.IndexFunc(riskLines[prefix+name], func(l riskLine) bool { return in.meets(l.accessLine) })
+	i := slices.IndexFunc(riskLines()[prefix+name], func(l riskLine) bool { return in.meets(l.accessLine) })
 	if i < 0 {
 		return "", false
 	}
-	return riskLines[prefix+name][i].text, true
+	return riskLines()[prefix+name][i].text, true
 }
 
 // risks describes the parts of a call for the person. It decides nothing.

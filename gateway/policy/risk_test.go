@@ -198,7 +198,7 @@ func TestACommandHasOneReason(t *testing.T) {
 
 func TestEveryRiskHasATextOrIsHarmless(t *testing.T) {
 	t.Parallel()
-	for program, lines := range riskLines {
+	for program, lines := range riskLines() {
 		for _, l := range lines {
 			if strings.HasPrefix(program, "network:") != (l.text == "") && l.text != "" {
 				t.Errorf("%s: a line about the network has the text %q", program, l.text)

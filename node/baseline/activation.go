@@ -16,11 +16,15 @@ var placeholder = regexp.MustCompile(`__[A-Z][A-Z_]*__|\{\{ [A-Z_]+ \}\}`)
 // quotedValue and bareValue match what they write there, in quotes of the template and elsewhere.
 // None can end the quotes or start a program.
 var (
-	quotedValue = regexp.MustCompile(`^([\w/.,:()@+ =-]{0,1000}` + relocatable + `)$`)
+	quotedValue = regexp.MustCompile(`^([\w/.,:()@+ =-]*` + relocatable + `)$`)
 	bareValue   = regexp.MustCompile(`^([\w/.,:@+=-]|"[\w/.,:()@+ =-]*"|'[\w/.,:()@+ =-]*'|"\$_virtualenv_\w+:q"` + // shells
 		`|r#'[\w/.,:()@+ =-]*'#|\(path self \| path dirname \| path dirname\)` + // Nushell
 		`|b"[\w/.,:()@+ =-]*"\.decode\("utf-8"\)|__import__\("os"\)\.fsdecode\(b"[\w/.,:()@+ =-]*"\))*$`) // Python
 )
+
+// maxQuoted is the size in bytes of the longest value in quotes. As a limit in the expression, it
+// would compile to a megabyte.
+const maxQuoted = 1000
 
 // relocatable matches what "uv venv --relocatable" writes instead of a path.
 const relocatable = `|'"\$\(dirname -- "\$\(dirname -- "\$\(realpath -- "\$SCRIPT_PATH"\)"\)"\)"'|'\(dirname -- \(dirname -- \(realpath -- \(status -f\)\)\)\)'|%~dp0\.\.`
@@ -118,16 +122,16 @@ func fills(template, text string) bool {
 			return false
 		}
 		line = line[strings.LastIndexByte(line, '\n')+1:] + literal
-		value := bareValue
+		value, longest := bareValue, len(text)
 		if before := line[strings.LastIndexByte(line, '\n')+1:]; strings.Count(before, `"`)%2+strings.Count(before, "'")%2 > 0 {
-			value = quotedValue
+			value, longest = quotedValue, maxQuoted
 		}
 		next := rest
 		if at := placeholder.FindStringIndex(rest); at != nil {
 			next = rest[:at[0]]
 		}
 		end := strings.Index(text, firstLine(next))
-		if end < 0 || !value.MatchString(text[:end]) {
+		if end < 0 || end > longest || !value.MatchString(text[:end]) {
 			return false
 		}
 		template, text = rest, text[end:]
