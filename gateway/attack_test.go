@@ -92,7 +92,7 @@ func TestProgramsOnOtherMachinesMustBeAllowedByTheOwner(t *testing.T) {
 		path, value   string
 		here, outside int
 	}{{"api.network", "false", 200, 404}, {"api.network", "true", 200, 200}, {"api.enabled", "false", 404, 404}} {
-		ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: c.path, Value: json.RawMessage(c.value)})
+		ask(p.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: c.path, Value: json.RawMessage(c.value)})
 		if here, outside := status(p.base, http.DefaultTransport), status("https://"+addresses[0], over); here != c.here || outside != c.outside {
 			t.Errorf("%s is %s: got %d here and %d outside, want %d and %d", c.path, c.value, here, outside, c.here, c.outside)
 		}
@@ -108,7 +108,7 @@ func TestAReverseProxyMayPassItsOwnName(t *testing.T) {
 	if status := call("tools.example"); status != http.StatusForbidden {
 		t.Errorf("before the proxy is known: %d", status)
 	}
-	ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.publicUrl", Value: json.RawMessage(`"https://tools.example:8443/"`)})
+	ask(p.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.publicUrl", Value: json.RawMessage(`"https://tools.example:8443/"`)})
 	for host, want := range map[string]int{"tools.example": http.StatusOK, "tools.example:8443": http.StatusOK, "x.tools.example": http.StatusForbidden} {
 		if status := call(host); status != want {
 			t.Errorf("%s: %d, want %d", host, status, want)
@@ -182,7 +182,7 @@ func (p *programs) signIn() (secrets []string) {
 	if len(consents) != 1 {
 		p.t.Fatalf("%s, asked %+v", wait, consents)
 	}
-	p.house.allow(consents[0])
+	p.accessGateway.allow(consents[0])
 	_, _, head = p.request("GET", wait, "")
 	back, _ := url.Parse(head.Get("Location"))
 	code := back.Query().Get("code")
@@ -249,7 +249,7 @@ func TestSecretsOfAppsAreNeitherLoggedNorStored(t *testing.T) {
 func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 	p := openPrograms(t)
 	p.startMachine("elsewhere", t.TempDir())
-	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"elsewhere"}})
+	made := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"elsewhere"}})
 	target := map[string]any{"node_name": "box"}
 	for _, legacy := range []bool{false, true} {
 		s := p.connect(made.Token, nil, legacy)

@@ -46,14 +46,14 @@ func openAllowing(t *testing.T, rules string) (p *programs, token string) {
 	t.Helper()
 	p = openPrograms(t)
 	for path, value := range map[string]string{"api.waitMs": `60000`, "api.limits.machine.perMinute": `0`} {
-		ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)})
+		ask(p.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)})
 	}
-	ask(p.house, protocol.RulesImport, protocol.RulesImportParams{File: json.RawMessage(rules)})
+	ask(p.accessGateway, protocol.RulesImport, protocol.RulesImportParams{File: json.RawMessage(rules)})
 	return p, p.token("A", protocol.AppScopes...)
 }
 
-// decide calls a tool over REST and returns its answer. It answers a question, if there is one, after
-// meanwhile, and returns its reason.
+// decide calls a tool over REST and returns its answer. It answers a question, if there is one,
+// after meanwhile, and returns its reason.
 func (p *programs) decide(token, tool string, args map[string]any, decision string, meanwhile func()) (answer, question string) {
 	p.t.Helper()
 	raw, err := json.Marshal(args)
@@ -82,7 +82,8 @@ func (p *programs) decide(token, tool string, args map[string]any, decision stri
 	return <-result, q.Why
 }
 
-// The rules and the floor hold for what is typed into a running program, with every tool that types.
+// The rules and the floor hold for what is typed into a running program, with every tool that
+// types.
 func TestTypedTextFollowsTheRules(t *testing.T) {
 	p, token := openAllowing(t, `{"rules":[{"tool":"Bash","argv":["rm","**"],"verdict":"deny"},{"tool":"Bash","argv":["cp","**"],"verdict":"allow"},
 		{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Bash","argv":["true"],"verdict":"allow"},{"tool":"Write","path":"**","verdict":"allow"},{"tool":"Read","path":"**","verdict":"allow"}]}`)
@@ -188,7 +189,7 @@ func TestReplacedFilesStopAnAllowedCommand(t *testing.T) {
 func TestQuestionsOfAnAppAreLimited(t *testing.T) {
 	p := openPrograms(t)
 	token := p.token("A", protocol.ScopeShell)
-	ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
+	ask(p.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
 	answers := make(chan string)
 	for i := range 40 {
 		go func() {
@@ -210,7 +211,7 @@ func TestQuestionsOfAnAppAreLimited(t *testing.T) {
 func TestFileThatCannotBeReadIsNotWatched(t *testing.T) {
 	p := openPrograms(t)
 	s := p.connect(p.token("A", protocol.ScopeFilesRead), nil, true)
-	calls := func() int { return len(ask(p.house, protocol.JournalList, protocol.JournalListParams{}).Calls) }
+	calls := func() int { return len(ask(p.accessGateway, protocol.JournalList, protocol.JournalListParams{}).Calls) }
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://box/file" + p.workspace + "/missing"}); err == nil || calls() != 1 {
 		t.Errorf("subscribing to a missing file: got %v after %d calls, want an error after one", err, calls())
 	}

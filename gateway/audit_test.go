@@ -19,8 +19,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// during runs a gateway on a data folder while f runs.
-func during(t *testing.T, home string, f func(*client.Client)) {
+// withGateway runs a gateway on a data folder while f runs.
+func withGateway(t *testing.T, home string, f func(*client.Client)) {
 	t.Helper()
 	g, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -43,7 +43,7 @@ func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
 	home := t.TempDir()
-	during(t, home, func(c *client.Client) {
+	withGateway(t, home, func(c *client.Client) {
 		for _, program := range []string{"make", "go", "git"} {
 			call(t, c, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["` + program + `"],"verdict":"allow"}`)})
 		}
@@ -60,7 +60,7 @@ func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {
 	}
 	db.Close()
 	for range 2 { // a restart with the shorter log does not make it valid
-		during(t, home, func(c *client.Client) {
+		withGateway(t, home, func(c *client.Client) {
 			if r := call(t, c, protocol.AuditVerify, protocol.Empty{}); r.Broken != 3 || !strings.Contains(r.Why, "ends before") {
 				t.Errorf(`got %+v; want r.Broken == 3 && strings.Contains(r.Why, "ends before")`, r)
 			}

@@ -69,8 +69,8 @@ func must[P, R any](t *testing.T, c *client.Client, m protocol.Method[P, R], p P
 	return r
 }
 
-// said returns the messages of a chat; none while the chat does not exist.
-func said(t *testing.T, c *client.Client, key protocol.SessionKey) []protocol.Message {
+// chatMessages returns the messages of a chat; none while the chat does not exist.
+func chatMessages(t *testing.T, c *client.Client, key protocol.SessionKey) []protocol.Message {
 	r, err := client.Call(t.Context(), c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
 	if err != nil {
 		return nil
@@ -78,9 +78,10 @@ func said(t *testing.T, c *client.Client, key protocol.SessionKey) []protocol.Me
 	return r.Messages
 }
 
-// told returns the background command reports that a chat received, and the agent's answers.
-func told(t *testing.T, c *client.Client, key protocol.SessionKey) (ends []protocol.ExecCompletion, answers []string) {
-	for _, m := range said(t, c, key) {
+// completionReports returns the background command reports that a chat received, and the agent's
+// answers.
+func completionReports(t *testing.T, c *client.Client, key protocol.SessionKey) (ends []protocol.ExecCompletion, answers []string) {
+	for _, m := range chatMessages(t, c, key) {
 		if e, ok := m.Completion(); ok {
 			ends = append(ends, e)
 		}
@@ -109,10 +110,10 @@ func TestABackgroundCommandReportsAfterAKilledGateway(t *testing.T) {
 	ask := func(chat protocol.SessionKey, tool protocol.ToolName, args map[string]any) {
 		t.Helper()
 		raw, _ := json.Marshal(args)
-		before := len(said(t, conn, chat))
+		before := len(chatMessages(t, conn, chat))
 		must(t, conn, protocol.RequestTool, protocol.ToolRequestParams{CallID: protocol.NewCallID(), Tool: tool, Args: raw, SessionKey: chat})
 		polltest.Until(t, "the result of the call", func() bool {
-			msgs := said(t, conn, chat)
+			msgs := chatMessages(t, conn, chat)
 			return slices.ContainsFunc(msgs[min(before, len(msgs)):], func(m protocol.Message) bool { return m.Role == protocol.RoleToolResult })
 		})
 	}
@@ -135,8 +136,8 @@ func TestABackgroundCommandReportsAfterAKilledGateway(t *testing.T) {
 	defer func() { g.kill() }()
 	conn, stop = dial(t, g.url)
 	for chat, want := range map[protocol.SessionKey][2]string{a: {"has finished", "done in a"}, b: {"failed with exit code 3", "broken in b"}, c: {"has finished", "done in c"}} {
-		polltest.Until(t, "the answer in "+string(chat), func() bool { _, answers := told(t, conn, chat); return len(answers) > 0 })
-		ends, answers := told(t, conn, chat)
+		polltest.Until(t, "the answer in "+string(chat), func() bool { _, answers := completionReports(t, conn, chat); return len(answers) > 0 })
+		ends, answers := completionReports(t, conn, chat)
 		if len(ends) != 1 || len(answers) != 1 {
 			t.Fatalf("%s was told %+v, the agent said %q", chat, ends, answers)
 		}
@@ -157,9 +158,9 @@ func TestABackgroundCommandReportsAfterAKilledGateway(t *testing.T) {
 	const d = protocol.SessionKey("agent:main:app:chat:d")
 	begin(d, "sleep 0.3")
 	// the node's repeated report came before it
-	polltest.Until(t, "the answer in d", func() bool { _, answers := told(t, conn, d); return len(answers) > 0 })
+	polltest.Until(t, "the answer in d", func() bool { _, answers := completionReports(t, conn, d); return len(answers) > 0 })
 	for _, chat := range []protocol.SessionKey{a, b, c, d} {
-		if ends, answers := told(t, conn, chat); len(ends) != 1 || len(answers) != 1 {
+		if ends, answers := completionReports(t, conn, chat); len(ends) != 1 || len(answers) != 1 {
 			t.Errorf("%s was told %+v, the agent said %q", chat, ends, answers)
 		}
 	}
@@ -168,16 +169,16 @@ func TestABackgroundCommandReportsAfterAKilledGateway(t *testing.T) {
 	const e = protocol.SessionKey("agent:main:app:chat:e")
 	begin(e, "sleep 999")
 	var out struct{ SessionID string }
-	for _, m := range said(t, conn, e) {
+	for _, m := range chatMessages(t, conn, e) {
 		if m.Role == protocol.RoleToolResult {
 			json.Unmarshal([]byte(m.Content.Text()), &out)
 		}
 	}
 	ask(e, "box__Process", map[string]any{"action": "kill", "sessionId": out.SessionID})
 	polltest.Until(t, "the notice in e", func() bool {
-		return slices.ContainsFunc(said(t, conn, e), func(m protocol.Message) bool { return m.Origin == protocol.OriginNotice })
+		return slices.ContainsFunc(chatMessages(t, conn, e), func(m protocol.Message) bool { return m.Origin == protocol.OriginNotice })
 	})
-	if ends, answers := told(t, conn, e); len(ends) != 0 || len(answers) != 1 || !strings.Contains(answers[0], "sleep 999") {
+	if ends, answers := completionReports(t, conn, e); len(ends) != 0 || len(answers) != 1 || !strings.Contains(answers[0], "sleep 999") {
 		t.Errorf("e was told %+v, and reads %q", ends, answers)
 	}
 }

@@ -68,7 +68,7 @@ func TestBatchIsOneQuestion(t *testing.T) {
 	p := openPrograms(t)
 	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
 	for _, decision := range []string{"deny", "allow"} {
-		done := later(call, token, "file", p.batchArgs())
+		done := callInBackground(call, token, "file", p.batchArgs())
 		q := p.question()
 		for _, want := range []string{"+one", "-old", "+new"} {
 			if q.Tool != protocol.BatchTool || !strings.Contains(q.Preview.Diff, want) {
@@ -106,7 +106,7 @@ func TestBatchIsOneQuestion(t *testing.T) {
 func TestBatchAsksAgainAboutAChangedFile(t *testing.T) {
 	p := openPrograms(t)
 	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["MCP"]
-	done := later(call, token, "file", p.batchArgs())
+	done := callInBackground(call, token, "file", p.batchArgs())
 	q := p.question()
 	if err := os.WriteFile(filepath.Join(p.workspace, "old.txt"), []byte("old and more\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestBatchIsJudgedByTheRulesOfNow(t *testing.T) {
 	p := openPrograms(t)
 	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
 	p.deny(fmt.Sprintf(`{"tool":"Write","path":%q,"verdict":"deny"}`, filepath.Join(p.workspace, "b.bin")))
-	done := later(call, token, "file", p.batchArgs())
+	done := callInBackground(call, token, "file", p.batchArgs())
 	q := p.question()
 	if strings.Contains(string(q.Args), "b.bin") {
 		t.Errorf("question: got %s, want it without the denied file", q.Args)
@@ -144,8 +144,8 @@ func TestBatchIsJudgedByTheRulesOfNow(t *testing.T) {
 	}
 }
 
-// Nothing about a file takes it out of the one question: start-up files, credentials, changes of any
-// size and downloads are in it.
+// Nothing about a file takes it out of the one question: start-up files, credentials, changes of
+// any size and downloads are in it.
 func TestBatchQuestionHasEveryKindOfFile(t *testing.T) {
 	p := openPrograms(t)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "content") }))
@@ -159,7 +159,7 @@ func TestBatchQuestionHasEveryKindOfFile(t *testing.T) {
 	ops := fmt.Sprintf(`{"op":"write","path":%q,"chunk":"[core]\n"},{"op":"write","path":%q,"chunk":"KEY=1\n"},{"op":"fetch_url","path":%q,"url":%q,"headers":{"X-For":"me"},"expected_sha256":%q},`,
 		at(".gitconfig"), at("id_rsa"), at("got"), s.URL+"/x", sum) + strings.Join(large, ",")
 	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
-	done := later(call, token, "file", `{"target":{"node_name":"box"},"op":"batch","ops":[`+ops+`]}`)
+	done := callInBackground(call, token, "file", `{"target":{"node_name":"box"},"op":"batch","ops":[`+ops+`]}`)
 	q := p.question()
 	for _, want := range []string{".gitconfig", "id_rsa", "Download " + s.URL + "/x to ", "X-For: me", sum, "large5"} {
 		if !strings.Contains(string(q.Args), want) {
@@ -192,14 +192,14 @@ func TestBatchIsAllowedForTheApp(t *testing.T) {
 		return fmt.Sprintf(`{"target":{"node_name":"box"},"op":"batch","ops":[{"op":"write","path":%q,"chunk":%q},{"op":"write","path":%q,"chunk":%q}]}`, at("a"), text, at("b"), text)
 	}
 	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["REST"]
-	done := later(call, token, "file", batch("one"))
+	done := callInBackground(call, token, "file", batch("one"))
 	q := p.question()
 	if want := "any fs_write of " + at("a") + "; any fs_write of " + at("b"); !slices.Contains(q.Choices, protocol.ScopeSession) || q.SessionRule != want {
 		t.Fatalf("question: got %v and %q, want the choice for the app and %q", q.Choices, q.SessionRule, want)
 	}
-	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeSession})
+	ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeSession})
 	<-done
-	answer := <-later(call, token, "file", batch("two"))
+	answer := <-callInBackground(call, token, "file", batch("two"))
 	if got, _ := os.ReadFile(at("b")); string(got) != "two" || len(p.pending()) != 0 {
 		t.Errorf("second batch: got %q, %d questions and %s, want no question", got, len(p.pending()), answer)
 	}

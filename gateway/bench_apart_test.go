@@ -53,7 +53,7 @@ func runEnds(url string) {
 		wg.Wait()
 		return
 	}
-	c, stop := ends(url, protocol.EffectRead)
+	c, stop := connectNodeAndClient(url, protocol.EffectRead)
 	defer stop()
 	ctx := context.Background()
 	call := func() {
@@ -69,7 +69,7 @@ func runEnds(url string) {
 	began := time.Now()
 	took := paced(number(childCalls), call)
 	all := time.Since(began)
-	raw, err := json.Marshal(apart{Took: took, All: all})
+	raw, err := json.Marshal(loadReport{Took: took, All: all})
 	if err != nil {
 		panic(err)
 	}
@@ -77,13 +77,13 @@ func runEnds(url string) {
 	in.Scan()
 }
 
-type apart struct {
+type loadReport struct {
 	Took []time.Duration
 	All  time.Duration
 }
 
-// apartFrom starts the process and waits until it is connected.
-func apartFrom(b *testing.B, env ...string) (tell func(), hear func() []byte) {
+// startLoadProcess starts the process and waits until it is connected.
+func startLoadProcess(b *testing.B, env ...string) (tell func(), hear func() []byte) {
 	exe, err := os.Executable()
 	if err != nil {
 		b.Fatal(err)
@@ -121,14 +121,14 @@ func apartFrom(b *testing.B, env ...string) (tell func(), hear func() []byte) {
 // own cost of each. The ends share the processors with it, so the durations are those of all three.
 func BenchmarkGatewayAlone(b *testing.B) {
 	url := benchGateway(b)
-	tell, hear := apartFrom(b, childEnds+"="+url, fmt.Sprint(childCalls, "=", b.N))
+	tell, hear := startLoadProcess(b, childEnds+"="+url, fmt.Sprint(childCalls, "=", b.N))
 	spent := spending()
 	b.ResetTimer()
 	tell()
 	line := hear()
 	b.StopTimer()
 	spent(b, b.N)
-	var got apart
+	var got loadReport
 	if err := json.Unmarshal(line, &got); err != nil {
 		b.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func BenchmarkNodeAlone(b *testing.B) {
 		return m.HeapInuse + m.StackInuse
 	}
 	before := used()
-	apartFrom(b, childEnds+"="+url, fmt.Sprint(childNodes, "=", nodes))
+	startLoadProcess(b, childEnds+"="+url, fmt.Sprint(childNodes, "=", nodes))
 	for b.Loop() {
 		b.ReportMetric(float64(used()-before)/nodes/1024, "KiB/node")
 	}

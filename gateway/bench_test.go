@@ -85,7 +85,7 @@ func BenchmarkInvokeBare(b *testing.B) {
 		}
 		b.Cleanup(func() { ws.Close() })
 		p.Auth = &protocol.Auth{Token: "fl_bench"}
-		bare(b, ws, "connect", protocol.Connect.Name, p)
+		request(b, ws, "connect", protocol.Connect.Name, p)
 		return ws
 	}
 	node := dial(benchNode("n", protocol.EffectRead))
@@ -119,15 +119,15 @@ func BenchmarkInvokeBare(b *testing.B) {
 	spent := spending()
 	for i := 0; b.Loop(); i++ {
 		began := time.Now()
-		bare(b, ws, strconv.Itoa(i), protocol.InvokeTool.Name, params)
+		request(b, ws, strconv.Itoa(i), protocol.InvokeTool.Name, params)
 		took = append(took, time.Since(began))
 	}
 	spent(b, len(took))
 	report(b, took)
 }
 
-// bare makes a request and waits for its answer.
-func bare(b *testing.B, ws *websocket.Conn, id, method string, params any) {
+// request makes a request and waits for its answer.
+func request(b *testing.B, ws *websocket.Conn, id, method string, params any) {
 	raw, err := protocol.EncodeRequest(id, method, params)
 	if err == nil {
 		err = ws.WriteMessage(websocket.TextMessage, raw)
@@ -201,7 +201,7 @@ func echo(ctx context.Context, c *client.Client) error {
 
 // bench starts a gateway and a node over TCP and returns a client.
 func bench(b *testing.B, effect protocol.Effect) *client.Client {
-	c, stop := ends(benchGateway(b), effect)
+	c, stop := connectNodeAndClient(benchGateway(b), effect)
 	b.Cleanup(stop)
 	invoke(b, c)
 	return c
@@ -228,8 +228,8 @@ func benchGateway(b *testing.B) string {
 	return g.URL()
 }
 
-// ends connects a node and a client, and returns the client.
-func ends(url string, effect protocol.Effect) (c *client.Client, stop func()) {
+// connectNodeAndClient connects a node and a client, and returns the client.
+func connectNodeAndClient(url string, effect protocol.Effect) (c *client.Client, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	up := make(chan struct{}, 2)

@@ -116,7 +116,8 @@ func (p *programs) write(name, text string) {
 }
 
 // Each input failed once: with real clients, in public reports about similar programs, or in a
-// comparison with the original system. The order counts: a transfer may find the file of another one.
+// comparison with the original system. The order counts: a transfer may find the file of another
+// one.
 func TestCasesThatFailedOnce(t *testing.T) {
 	p := openPrograms(t)
 	for _, name := range []string{"k.txt", "p.png", "one.txt", "r1.txt", "tf/in.txt"} {
@@ -129,13 +130,13 @@ func TestCasesThatFailedOnce(t *testing.T) {
 			if run == nil {
 				t.Fatal("nothing runs this class")
 			}
-			p.house.t = t
+			p.accessGateway.t = t
 			if got := run(p, input); got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
-	p.house.t = t
+	p.accessGateway.t = t
 }
 
 // Inputs that need another test have one, which exists.

@@ -66,7 +66,7 @@ func (w *wire) write(t *testing.T, text string) protocol.ChannelInboundResult {
 	})
 }
 
-func (w *wire) hears(t *testing.T, part string) string {
+func (w *wire) waitText(t *testing.T, part string) string {
 	t.Helper()
 	timer := time.NewTimer(3 * time.Minute)
 	defer timer.Stop()
@@ -102,14 +102,14 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 			if res := w.write(t, text); res.Status != protocol.ChatStarted || res.SessionKey != protocol.MainSession {
 				t.Errorf("%s: got %+v; want res.Status == protocol.ChatStarted && res.SessionKey == protocol.MainSession", text, res)
 			}
-			w.hears(t, "")
+			w.waitText(t, "")
 		})
 	}
 	if res := w.write(t, "run touch asked.txt"); res.Status != protocol.ChatStarted {
 		t.Fatalf("got %+v; want res.Status == protocol.ChatStarted", res)
 	}
 	polltest.Until(t, "a question", func() bool { return len(pending(conn)) == 1 })
-	w.hears(t, "has to approve something")
+	w.waitText(t, "has to approve something")
 	if res := w.write(t, "yes"); res.Status != protocol.ChatStarted {
 		t.Errorf("got %+v; want res.Status == protocol.ChatStarted", res)
 	}
@@ -134,7 +134,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	call(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow})
 	w = openWire(t, c.url, "kill-test") // it reconnects after the answer
 	defer w.stop()
-	w.hears(t, "Done.")
+	w.waitText(t, "Done.")
 	if list := call(t, conn, protocol.ChannelsList, protocol.Empty{}); list.Count != 1 || list.Channels[0].AccountID != "office" {
 		t.Errorf(`got %+v; want list.Count == 1 && list.Channels[0].AccountID == "office"`, list)
 	}
@@ -142,7 +142,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	if !strings.Contains(string(sent.Result), `"sent":true`) {
 		t.Errorf("gsv__Message: %s", sent.Result)
 	}
-	w.hears(t, "psst")
+	w.waitText(t, "psst")
 }
 
 func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
@@ -159,7 +159,7 @@ func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
 		call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: json.RawMessage(value)})
 	}
 	call(t, conn, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "run echo confidential"})
-	heard := w.hears(t, "Fairlead needs you")
+	heard := w.waitText(t, "Fairlead needs you")
 	if strings.Contains(heard, "confidential") {
 		t.Errorf("the channel's network was told what would run: %q", heard)
 	}

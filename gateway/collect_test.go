@@ -24,11 +24,11 @@ func (p *programs) question() protocol.Question {
 
 func (p *programs) answer(q protocol.Question, decision string) {
 	p.t.Helper()
-	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision})
+	ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: decision})
 }
 
-// later makes a call in the background, and returns its answer.
-func later(call surface, token, tool, args string) <-chan string {
+// callInBackground makes a call in the background, and returns its answer.
+func callInBackground(call surface, token, tool, args string) <-chan string {
 	out := make(chan string, 1)
 	go func() {
 		for {
@@ -68,7 +68,7 @@ func TestFileInPartsIsShownWhole(t *testing.T) {
 	for name, call := range p.surfaces() {
 		for _, decision := range []string{"deny", "allow"} {
 			os.Remove(path)
-			done := later(call, token, "fs_write", p.collect(call, token, path, text))
+			done := callInBackground(call, token, "fs_write", p.collect(call, token, path, text))
 			q := p.question()
 			if q.Preview == nil || !strings.Contains(q.Preview.Diff, "+"+text) || q.Preview.Path != path {
 				t.Errorf("%s: the question shows %+v, want the whole text", name, q.Preview)
@@ -117,7 +117,7 @@ func TestDownloadIsShownBeforeItTakesEffect(t *testing.T) {
 	p := openPrograms(t)
 	token, call := p.token("A", protocol.ScopeFilesWrite), p.surfaces()["MCP"]
 	path := filepath.Join(p.workspace, "a.txt")
-	done := later(call, token, "file", fmt.Sprintf(`{"op":"fetch_url","target":{"node_name":"box"},"path":%q,"url":%q}`, path, s.URL+"/x"))
+	done := callInBackground(call, token, "file", fmt.Sprintf(`{"op":"fetch_url","target":{"node_name":"box"},"path":%q,"url":%q}`, path, s.URL+"/x"))
 	q := p.question()
 	if q.Tool != "fs_fetch" || !strings.Contains(string(q.Args), s.URL) {
 		t.Errorf("the first question is about %s %s, want the address", q.Tool, q.Args)

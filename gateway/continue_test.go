@@ -20,13 +20,13 @@ import (
 // deny adds a rule that denies calls.
 func (p *programs) deny(policy string) {
 	p.t.Helper()
-	ask(p.house, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(policy)})
+	ask(p.accessGateway, protocol.RulePut, protocol.RulePutParams{Policy: json.RawMessage(policy)})
 }
 
 // entry returns the journal's last entry of a tool.
 func (p *programs) entry(tool string) protocol.JournalEntry {
 	p.t.Helper()
-	list := ask(p.house, protocol.JournalList, protocol.JournalListParams{Tool: tool, Limit: 1}).Calls
+	list := ask(p.accessGateway, protocol.JournalList, protocol.JournalListParams{Tool: tool, Limit: 1}).Calls
 	if len(list) != 1 {
 		p.t.Fatalf("the journal has %d entries of %s, want 1", len(list), tool)
 	}
@@ -43,8 +43,8 @@ func field(answer, name string) string {
 // forgetRules deletes every rule.
 func (p *programs) forgetRules() {
 	p.t.Helper()
-	for _, r := range ask(p.house, protocol.RulesList, protocol.Empty{}).Rules {
-		ask(p.house, protocol.RuleDelete, protocol.RuleParams{ID: r.ID})
+	for _, r := range ask(p.accessGateway, protocol.RulesList, protocol.Empty{}).Rules {
+		ask(p.accessGateway, protocol.RuleDelete, protocol.RuleParams{ID: r.ID})
 	}
 }
 

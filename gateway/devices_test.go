@@ -26,7 +26,7 @@ import (
 
 // joinByLink pairs a machine as a client over an invitation's link, which the person confirms, and
 // connects it.
-func (h *house) joinByLink(m *pairedMachine, text string) (*client.Client, protocol.Device) {
+func (h *accessGateway) joinByLink(m *pairedMachine, text string) (*client.Client, protocol.Device) {
 	h.t.Helper()
 	link, _ := pake.ParseLink(text)
 	joining := m.device(protocol.RoleClient)
@@ -49,7 +49,7 @@ func (h *house) joinByLink(m *pairedMachine, text string) (*client.Client, proto
 }
 
 func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}})
 	m := newMachine(t, "phone")
 	c, _ := h.joinByLink(m, invite.Link)
@@ -77,7 +77,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 }
 
 func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "tablet")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
 	c, _ := h.joinByLink(m, invite.Link)
@@ -106,7 +106,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 // TestADeviceDoesNotOutliveItsOwnEnd: with the scope to change pairings, a device could otherwise
 // extend its own, or pair another one that extends it.
 func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	pairFor := func(name string, days int) (*pairedMachine, *client.Client, protocol.Device) {
 		t.Helper()
 		invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, PairedFor: days})
@@ -162,7 +162,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m, thief := newMachine(t, "laptop"), newMachine(t, "thief")
 	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	token, _ := m.peers.Token(peer.ID())
@@ -237,7 +237,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 }
 
 func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "laptop")
 	narrow := node.Confinement{Mode: "read-only"}
 	peer := h.pairByLink(m, h.nodeDevice(m, narrow))
@@ -279,7 +279,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 }
 
 func TestAnInvitationOverSSHIsForOneKey(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m, other := newMachine(t, "server"), newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Device: identity.Fingerprint(m.id.Public())})
 	link, _ := pake.ParseLink(invite.Link)
@@ -307,7 +307,7 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	n := h.list().Network
 	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{}); i.Install != "" {
 		t.Errorf("a line for what is not there: %s", i.Install)

@@ -57,8 +57,8 @@ func hangUpREST(accept string) func(ctx context.Context, p *programs, args strin
 	}
 }
 
-// hangUpMCP hangs up as a client does that was killed: without cancelling its request or closing its
-// session.
+// hangUpMCP hangs up as a client does that was killed: without cancelling its request or closing
+// its session.
 func hangUpMCP(legacy bool) func(ctx context.Context, p *programs, args string) error {
 	return func(ctx context.Context, p *programs, args string) error {
 		headers := map[string]string{"Mcp-Method": "tools/call", "Mcp-Name": "command", "MCP-Protocol-Version": "2026-07-28"}
@@ -117,7 +117,7 @@ func TestCommandEndsWhenItsCallerHangsUp(t *testing.T) {
 			}
 			p.until("the command has ended", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 			p.until("the command is not listed", func() bool {
-				return len(ask(p.house, protocol.AppsList, protocol.Empty{}).Commands) == 0
+				return len(ask(p.accessGateway, protocol.AppsList, protocol.Empty{}).Commands) == 0
 			})
 		})
 	}
@@ -127,31 +127,31 @@ func TestCommandsEndWithTheRightsOfTheirApp(t *testing.T) {
 	p := openPrograms(t)
 	p.startMachine("other", p.home)
 	for name, take := range map[string]func(id protocol.AppID){
-		"revoked": func(id protocol.AppID) { ask(p.house, protocol.AppRevoke, protocol.AppParams{ID: id}) },
+		"revoked": func(id protocol.AppID) { ask(p.accessGateway, protocol.AppRevoke, protocol.AppParams{ID: id}) },
 		"without the scope": func(id protocol.AppID) {
-			ask(p.house, protocol.AppUpdate, protocol.AppUpdateParams{ID: id, Scopes: &[]protocol.Scope{protocol.ScopeFilesRead}})
+			ask(p.accessGateway, protocol.AppUpdate, protocol.AppUpdateParams{ID: id, Scopes: &[]protocol.Scope{protocol.ScopeFilesRead}})
 		},
 		"without the machine": func(id protocol.AppID) {
-			ask(p.house, protocol.AppUpdate, protocol.AppUpdateParams{ID: id, Nodes: &[]protocol.NodeID{"other"}})
+			ask(p.accessGateway, protocol.AppUpdate, protocol.AppUpdateParams{ID: id, Nodes: &[]protocol.NodeID{"other"}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: name, Scopes: []protocol.Scope{protocol.ScopeShell, protocol.ScopeFilesRead}})
+			made := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: name, Scopes: []protocol.Scope{protocol.ScopeShell, protocol.ScopeFilesRead}})
 			called := make(chan string, 1)
 			go func() {
 				_, answer, _ := p.request(http.MethodPost, "/api/v1/tools/command", `{"session":{"node_name":"box","command":"sleep 299"},"idle_timeout":0}`, "Authorization", "Bearer "+made.Token)
 				called <- answer
 			}()
 			p.allow()
-			if answer := <-called; !strings.Contains(answer, `"running"`) || len(ask(p.house, protocol.AppsList, protocol.Empty{}).Commands) != 1 {
+			if answer := <-called; !strings.Contains(answer, `"running"`) || len(ask(p.accessGateway, protocol.AppsList, protocol.Empty{}).Commands) != 1 {
 				t.Fatalf("got %s, want a running command", answer)
 			}
-			ask(p.house, protocol.AppUpdate, protocol.AppUpdateParams{ID: made.App.ID, Scopes: &[]protocol.Scope{protocol.ScopeShell}})
-			if len(ask(p.house, protocol.AppsList, protocol.Empty{}).Commands) != 1 {
+			ask(p.accessGateway, protocol.AppUpdate, protocol.AppUpdateParams{ID: made.App.ID, Scopes: &[]protocol.Scope{protocol.ScopeShell}})
+			if len(ask(p.accessGateway, protocol.AppsList, protocol.Empty{}).Commands) != 1 {
 				t.Error("the command ended with a scope that it does not need")
 			}
 			take(made.App.ID)
-			p.until("the command has ended", func() bool { return len(ask(p.house, protocol.AppsList, protocol.Empty{}).Commands) == 0 })
+			p.until("the command has ended", func() bool { return len(ask(p.accessGateway, protocol.AppsList, protocol.Empty{}).Commands) == 0 })
 		})
 	}
 }
@@ -159,7 +159,7 @@ func TestCommandsEndWithTheRightsOfTheirApp(t *testing.T) {
 // 240 calls of one app at once: 16 become questions, the others fail and say when to try again.
 func TestAnAppAsksAtMost16QuestionsAtATime(t *testing.T) {
 	p := openPrograms(t)
-	ask(p.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`60000`)})
+	ask(p.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`60000`)})
 	token := p.token("A", protocol.ScopeShell)
 	const most = 16
 	refused := make(chan string, 240)

@@ -20,7 +20,7 @@ import (
 // needs no question, and the history of the shell cannot change its meaning.
 func TestLinesForAShellAreJudgedLikeCommands(t *testing.T) {
 	p := openPrograms(t)
-	ask(p.house, protocol.RulesImport, protocol.RulesImportParams{File: json.RawMessage(`{"rules":[
+	ask(p.accessGateway, protocol.RulesImport, protocol.RulesImportParams{File: json.RawMessage(`{"rules":[
 		{"tool":"Bash","argv":["echo","**"],"verdict":"allow"},{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}]}`)})
 	s := p.connect(p.token("A", protocol.ScopeShell), nil, false)
 	for _, command := range []string{"sh -i", "bash --norc", "bash"} {
@@ -72,7 +72,7 @@ func (p *programs) testLines(t *testing.T, s *sdk.ClientSession, command string)
 		if len(list) != 1 || !strings.Contains(list[0].Why, "“"+command+"”") || len(list[0].Preview.Programs) > 0 {
 			t.Fatalf("%q: got %+v, want a question that names the running command only", text, list)
 		}
-		ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: "deny"})
+		ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: list[0].ID, Hash: list[0].Hash, Decision: "deny"})
 	}
 	if _, err := os.Stat(filepath.Join(p.workspace, "made")); err == nil {
 		t.Error("the history of the shell ran a command")

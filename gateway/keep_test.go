@@ -49,8 +49,9 @@ func startBoth(t *testing.T, home, work string) (owner *client.Client, stop func
 	return owner, stop
 }
 
-// die leaves a node's records as if it had been killed after a command, before its look.
-func die(t *testing.T, home, work string, files ...string) {
+// killAfterCommand leaves a node's records as if it had been killed after a command, before its
+// look.
+func killAfterCommand(t *testing.T, home, work string, files ...string) {
 	t.Helper()
 	ws, err := workspace.Open(work)
 	if err != nil {
@@ -80,7 +81,7 @@ func TestThePersonDecidesWhatACommandMayKeep(t *testing.T) {
 		t.Run(answer, func(t *testing.T) {
 			home, work := t.TempDir(), t.TempDir()
 			hook := filepath.Join(work, ".husky", "pre-commit")
-			die(t, home, work, ".husky/pre-commit", ".husky/pre-push")
+			killAfterCommand(t, home, work, ".husky/pre-commit", ".husky/pre-push")
 			owner, stop := startBoth(t, home, work)
 			q := question(t, owner)
 			if _, err := os.Stat(hook); err == nil {

@@ -62,7 +62,7 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 	const chat = protocol.SessionKey("agent:main:app:chat:keys")
 	heard := func() string {
 		var b strings.Builder
-		for _, m := range said(t, conn, chat) {
+		for _, m := range chatMessages(t, conn, chat) {
 			if m.Role != protocol.RoleUser {
 				b.WriteString(m.Content.Text())
 			}

@@ -152,9 +152,9 @@ func local(path string) (_ string, ok bool) {
 	return strings.CutPrefix(path, "fairlead/")
 }
 
-// under reports whether path is prefix or lies below it; a prefix that ends in / means only what
+// isBelow reports whether path is prefix or lies below it; a prefix that ends in / means only what
 // lies below.
-func under(path, prefix string) bool {
+func isBelow(path, prefix string) bool {
 	if prefix == "" || strings.HasSuffix(prefix, "/") {
 		return strings.HasPrefix(path, prefix)
 	}
@@ -163,7 +163,7 @@ func under(path, prefix string) bool {
 
 func underAny(path string, prefixes []string) bool {
 	for _, p := range prefixes {
-		if under(path, p) {
+		if isBelow(path, p) {
 			return true
 		}
 	}
@@ -228,7 +228,7 @@ func TestPackagesStayWithinTheirRules(t *testing.T) {
 					continue
 				}
 				for _, r := range rules {
-					if under(path, r.from) && !underAny(path, r.except) && under(to, r.not) && to != path && !underAny(to, r.may) {
+					if isBelow(path, r.from) && !underAny(path, r.except) && isBelow(to, r.not) && to != path && !underAny(to, r.may) {
 						t.Errorf("%s: %s imports %s: %s", system, path, to, r.why)
 					}
 				}

@@ -23,21 +23,21 @@ import (
 
 // programs is a gateway with a node, and what programs need to use it.
 type programs struct {
-	*house
+	*accessGateway
 	base      string // address without a path
 	workspace string // of the node
 }
 
 func openPrograms(t *testing.T) *programs {
 	t.Helper()
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	workspace := h.startMachine("box", h.home)
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.waitMs", Value: json.RawMessage(`1000`)})
 	return &programs{h, strings.TrimSuffix(strings.Replace(h.gw.URL(), "ws:", "http:", 1), "/ws"), workspace}
 }
 
 // startMachine connects a machine and returns its workspace. home is its data folder.
-func (h *house) startMachine(id protocol.NodeID, home string) (workspace string) {
+func (h *accessGateway) startMachine(id protocol.NodeID, home string) (workspace string) {
 	h.t.Helper()
 	workspace = h.t.TempDir()
 	n, err := node.New(node.Options{ID: id, Workspace: workspace, Home: home, Dial: h.gw.Dial, Version: "test"})
@@ -58,7 +58,7 @@ func (h *house) startMachine(id protocol.NodeID, home string) (workspace string)
 // token makes a token of an app.
 func (p *programs) token(name string, scopes ...protocol.Scope) string {
 	p.t.Helper()
-	return ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: name, Scopes: scopes}).Token
+	return ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: name, Scopes: scopes}).Token
 }
 
 // withToken adds a token to every request.
@@ -96,7 +96,7 @@ func (p *programs) call(s *sdk.ClientSession, name string, args map[string]any) 
 }
 
 func (p *programs) pending() []protocol.Question {
-	return ask(p.house, protocol.QuestionList, protocol.Empty{}).Questions
+	return ask(p.accessGateway, protocol.QuestionList, protocol.Empty{}).Questions
 }
 
 // allow answers the one question of the owner.
@@ -104,7 +104,7 @@ func (p *programs) allow() {
 	p.t.Helper()
 	p.until("a question", func() bool { return len(p.pending()) == 1 })
 	q := p.pending()[0]
-	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow"})
+	ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow"})
 }
 
 func start(command string) map[string]any {
@@ -291,7 +291,7 @@ func TestNoRequestAvoidsTheScopes(t *testing.T) {
 
 func TestRevokedTokenEndsItsSession(t *testing.T) {
 	p := openPrograms(t)
-	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeNetworkRead}})
+	made := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeNetworkRead}})
 	_, _, head := p.send(made.Token, openSession, nil)
 	session := map[string]string{"Mcp-Session-Id": head.Get("Mcp-Session-Id"), "MCP-Protocol-Version": "2025-11-25"}
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
@@ -301,7 +301,7 @@ func TestRevokedTokenEndsItsSession(t *testing.T) {
 	if status, answer, _ := p.send(p.token("B", protocol.ScopeNetworkRead), list, session); status == http.StatusOK {
 		t.Errorf("another token: %d %s", status, answer)
 	}
-	ask(p.house, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
+	ask(p.accessGateway, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
 	if status, answer, _ := p.send(made.Token, list, session); status != http.StatusUnauthorized {
 		t.Errorf("revoked: %d %s", status, answer)
 	}
@@ -309,11 +309,11 @@ func TestRevokedTokenEndsItsSession(t *testing.T) {
 
 func TestRevokedAppHasNoMoreQuestions(t *testing.T) {
 	p := openPrograms(t)
-	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeShell}})
+	made := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeShell}})
 	if got := p.call(p.connect(made.Token, nil, false), "command", start("echo late")); !strings.Contains(got, "approval_required") || len(p.pending()) != 1 {
 		t.Fatalf("got %s", got)
 	}
-	ask(p.house, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
+	ask(p.accessGateway, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
 	p.until("the question is withdrawn", func() bool { return len(p.pending()) == 0 })
 }
 
@@ -351,7 +351,7 @@ func TestChangedFileNotifiesItsSubscriber(t *testing.T) {
 				}
 				break
 			}
-			if calls := ask(p.house, protocol.JournalList, protocol.JournalListParams{}).Calls; len(calls) != 1 {
+			if calls := ask(p.accessGateway, protocol.JournalList, protocol.JournalListParams{}).Calls; len(calls) != 1 {
 				t.Errorf("the journal has %d calls, want 1: looking again is no call", len(calls))
 			}
 		})

@@ -21,7 +21,7 @@ import (
 )
 
 func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "laptop")
 	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	stop, ended := h.node(m, peer.ID(), node.Confinement{})
@@ -74,7 +74,7 @@ func TestAMachineIsPairedByLinkAndItsTokenRotatedAndRevoked(t *testing.T) {
 // TestForgottenMachineLearnsThatItWasRevoked has the registry's reason arrive before the one of the
 // pairing, as it can when a person removes a machine.
 func TestForgottenMachineLearnsThatItWasRevoked(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "laptop")
 	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	o := client.Through(client.Options{}, m.peers, peer.ID(), m.id, nil)
@@ -95,7 +95,7 @@ func TestForgottenMachineLearnsThatItWasRevoked(t *testing.T) {
 }
 
 func TestAnInvitationCountsOnce(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	a, b := newMachine(t, "phone"), newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	link, _ := pake.ParseLink(invite.Link)
@@ -136,7 +136,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 }
 
 func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	code, _ := pake.ParseCode(invite.Code)
@@ -167,7 +167,7 @@ func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
 }
 
 func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "laptop")
 	at := h.list().Network.Addresses
 	out := pair(t, at, m.device(protocol.RoleNode))
@@ -206,7 +206,7 @@ func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
 // TestAManInTheMiddleGetsNothing: the attacker terminates TLS with his own certificate and forwards
 // the data.
 func TestAManInTheMiddleGetsNothing(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	his, _, err := auth.OpenCertificate(keychain.Open(t.TempDir()), time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -302,12 +302,16 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 // A transfer to a machine does not go to another one that gets its name after its pairing has
 // ended.
 func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
-	for what, end := range map[string]func(h *house, id protocol.DeviceID){
-		"revoked":   func(h *house, id protocol.DeviceID) { ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: id}) },
-		"forgotten": func(h *house, id protocol.DeviceID) { ask(h, protocol.DeviceForget, protocol.DeviceParams{ID: id}) },
+	for what, end := range map[string]func(h *accessGateway, id protocol.DeviceID){
+		"revoked": func(h *accessGateway, id protocol.DeviceID) {
+			ask(h, protocol.DeviceRevoke, protocol.DeviceParams{ID: id})
+		},
+		"forgotten": func(h *accessGateway, id protocol.DeviceID) {
+			ask(h, protocol.DeviceForget, protocol.DeviceParams{ID: id})
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := openHouse(t)
+			h := newAccessGateway(t)
 			m := newMachine(t, "laptop")
 			peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 			stop, ended := h.node(m, peer.ID(), node.Confinement{})
@@ -335,7 +339,7 @@ func TestNothingWaitsForAMachineThatIsNotPairedAnyMore(t *testing.T) {
 
 // Each gateway numbers its invitations from one: the number alone does not identify the gateway.
 func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
-	h, neighbour := openHouse(t), openHouse(t)
+	h, neighbour := newAccessGateway(t), newAccessGateway(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	others := ask(neighbour, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if number := func(code string) string { n, _, _ := strings.Cut(code, "-"); return n }; number(invite.Code) != number(others.Code) {
@@ -361,7 +365,7 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 
 // A gateway counts wrong codes: one wrong code counts once, however many addresses the gateway has.
 func TestACodeIsTriedOnceWithEachGateway(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	wrong := invite.Code[:strings.LastIndex(invite.Code, "-")+1] + "maple"
 	if wrong == invite.Code {

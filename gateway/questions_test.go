@@ -41,7 +41,7 @@ func (w *window) follow(ctx context.Context) {
 		w.once.Do(func() { close(w.ready) })
 	}, func(c protocol.Change) {
 		if c.Kind == protocol.ChangeQuestion {
-			w.see(*c.Question)
+			w.addQuestion(*c.Question)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func (w *window) begin(open []protocol.Question) {
 	pending := map[protocol.QuestionID]bool{}
 	for _, a := range open {
 		pending[a.ID] = true
-		w.see(a)
+		w.addQuestion(a)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -64,7 +64,7 @@ func (w *window) begin(open []protocol.Question) {
 	}
 }
 
-func (w *window) see(a protocol.Question) {
+func (w *window) addQuestion(a protocol.Question) {
 	w.mu.Lock()
 	_, known := w.open[a.ID]
 	w.open[a.ID] = a

@@ -191,20 +191,20 @@ func (r *refusal) raw(by *client.Client, method string, params any) (json.RawMes
 // isIdle reports whether nothing that earlier calls started is still in progress.
 func (r *refusal) isIdle() bool {
 	if r.asked != "" {
-		q := ask(r.house, protocol.QuestionGet, protocol.QuestionParams{ID: r.asked})
-		calls := ask(r.house, protocol.JournalList, protocol.JournalListParams{Limit: 1, CallID: q.CallID}).Calls
+		q := ask(r.accessGateway, protocol.QuestionGet, protocol.QuestionParams{ID: r.asked})
+		calls := ask(r.accessGateway, protocol.JournalList, protocol.JournalListParams{Limit: 1, CallID: q.CallID}).Calls
 		if q.Allowed() && (len(calls) == 0 || calls[0].EndedAt == 0) {
 			return false
 		}
 	}
-	for _, s := range ask(r.house, protocol.SessionsList, protocol.SessionsListParams{}).Sessions {
-		if st := ask(r.house, protocol.SessionGetStat, protocol.SessionParams{SessionKey: s.SessionKey}); st.IsProcessing || st.QueueSize > 0 {
+	for _, s := range ask(r.accessGateway, protocol.SessionsList, protocol.SessionsListParams{}).Sessions {
+		if st := ask(r.accessGateway, protocol.SessionGetStat, protocol.SessionParams{SessionKey: s.SessionKey}); st.IsProcessing || st.QueueSize > 0 {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(ask(r.house, protocol.TransferList, protocol.TransferListParams{}).Transfers, func(t protocol.Transfer) bool {
+	return !slices.ContainsFunc(ask(r.accessGateway, protocol.TransferList, protocol.TransferListParams{}).Transfers, func(t protocol.Transfer) bool {
 		return t.State == protocol.TransferRunning
-	}) && !slices.ContainsFunc(ask(r.house, protocol.CronRuns, protocol.CronRunsParams{}).Runs, func(c protocol.CronRun) bool {
+	}) && !slices.ContainsFunc(ask(r.accessGateway, protocol.CronRuns, protocol.CronRunsParams{}).Runs, func(c protocol.CronRun) bool {
 		return c.Status == protocol.CronRunning
 	})
 }
@@ -299,7 +299,7 @@ func (r *refusal) refuse(method string, c storingCall, set func(bool)) {
 		r.t.Errorf("%s changed something although it failed (%v): %s", method, err, difference(before, after))
 	}
 	if method == "agent.pause" {
-		ask(r.house, protocol.AgentPause, protocol.PauseParams{})
+		ask(r.accessGateway, protocol.AgentPause, protocol.PauseParams{})
 	}
 	raw, err = r.raw(by, method, params)
 	if c.needsNetwork {

@@ -23,7 +23,7 @@ var storingMethods = map[string][]storingCall{
 		{prepare: params(`{"path":"apiKeys.openai","value":"sk-$"}`), hasSecret: true},
 		{prepare: params(`{"path":"apiKeys","value":{"anthropic":"sk-$","google":"sk-$"}}`), hasSecret: true},
 		{prepare: func(r *refusal) any {
-			ask(r.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "apiKeys.groq", Value: json.RawMessage(`"sk-groq"`)})
+			ask(r.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "apiKeys.groq", Value: json.RawMessage(`"sk-groq"`)})
 			return json.RawMessage(`{"path":"apiKeys.groq","value":null}`)
 		}, hasSecret: true},
 		{prepare: params(`{"path":"auth.token","value":"token-$"}`), hasSecret: true},
@@ -39,19 +39,19 @@ var storingMethods = map[string][]storingCall{
 	"session.reset":  inChat(ofChat),
 	"session.delete": inChat(ofChat),
 	"session.restore": inChat(func(r *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
-		ask(r.house, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
+		ask(r.accessGateway, protocol.SessionDelete, protocol.SessionParams{SessionKey: key})
 		return protocol.SessionParams{SessionKey: key}
 	}),
 	"session.compact": inChat(func(_ *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
 		return protocol.SessionCompactParams{SessionKey: key, KeepMessages: new(1)}
 	}),
 	"session.uncompact": inChat(func(r *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
-		ask(r.house, protocol.SessionCompact, protocol.SessionCompactParams{SessionKey: key, KeepMessages: new(1)})
+		ask(r.accessGateway, protocol.SessionCompact, protocol.SessionCompactParams{SessionKey: key, KeepMessages: new(1)})
 		return protocol.SessionParams{SessionKey: key}
 	}),
 	"session.archive.restore": inChat(func(r *refusal, key protocol.SessionKey, _ protocol.MessageID) any {
-		ask(r.house, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
-		list := ask(r.house, protocol.SessionArchives, protocol.SessionParams{SessionKey: key}).Archives
+		ask(r.accessGateway, protocol.SessionReset, protocol.SessionParams{SessionKey: key})
+		list := ask(r.accessGateway, protocol.SessionArchives, protocol.SessionParams{SessionKey: key}).Archives
 		return protocol.SessionArchiveRestoreParams{SessionKey: key, ID: list[0].ID}
 	}),
 	"session.fork": inChat(func(_ *refusal, key protocol.SessionKey, id protocol.MessageID) any {
@@ -75,11 +75,11 @@ var storingMethods = map[string][]storingCall{
 	"transfer.start":  with(func(r *refusal) any { return r.transferParams() }),
 	"transfer.pause":  with(func(r *refusal) any { return r.transfer() }),
 	"transfer.cancel": with(func(r *refusal) any { return r.transfer() }),
-	"transfer.resume": with(func(r *refusal) any { return ofTransfer(ask(r.house, protocol.TransferPause, r.transfer())) }),
-	"transfer.retry":  with(func(r *refusal) any { return ofTransfer(ask(r.house, protocol.TransferCancel, r.transfer())) }),
+	"transfer.resume": with(func(r *refusal) any { return ofTransfer(ask(r.accessGateway, protocol.TransferPause, r.transfer())) }),
+	"transfer.retry":  with(func(r *refusal) any { return ofTransfer(ask(r.accessGateway, protocol.TransferCancel, r.transfer())) }),
 	"transfer.undo":   with(func(r *refusal) any { return r.finishedTransfer() }),
 	"transfer.forget": with(func(r *refusal) any {
-		return protocol.TransferForgetParams{IDs: []protocol.TransferID{ask(r.house, protocol.TransferCancel, r.transfer()).ID}}
+		return protocol.TransferForgetParams{IDs: []protocol.TransferID{ask(r.accessGateway, protocol.TransferCancel, r.transfer()).ID}}
 	}),
 
 	"tool.invoke": with(params(`{"tool":"box__Write","args":{"path":"$","content":"x"}}`)),
@@ -103,7 +103,7 @@ var storingMethods = map[string][]storingCall{
 	"cron.remove": with(func(r *refusal) any { return protocol.CronJobParams{ID: r.job()} }),
 	"cron.run":    with(func(r *refusal) any { return protocol.CronRunParams{ID: r.job(), Mode: protocol.CronRunForce} }),
 	"heartbeat.start": with(func(r *refusal) any {
-		ask(r.house, protocol.ConfigSet, protocol.ConfigSetParams{Path: "agents.defaultHeartbeat.every", Value: json.RawMessage(`"1h"`)})
+		ask(r.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "agents.defaultHeartbeat.every", Value: json.RawMessage(`"1h"`)})
 		return protocol.Empty{}
 	}),
 	"heartbeat.trigger": with(params(`{"agentId":"main"}`)),
@@ -139,28 +139,28 @@ var storingMethods = map[string][]storingCall{
 	"question.shown": with(func(r *refusal) any { return protocol.QuestionShownParams{ID: r.question().ID} }),
 	"question.undo": with(func(r *refusal) any {
 		q := r.question()
-		ask(r.house, protocol.QuestionAnswer, answerOf(q, protocol.ScopeAlways))
+		ask(r.accessGateway, protocol.QuestionAnswer, answerOf(q, protocol.ScopeAlways))
 		return protocol.QuestionParams{ID: q.ID}
 	}),
 	"rules.put":    with(params(`{"policy":{"tool":"Bash","argv":["$"],"verdict":"deny"}}`)),
 	"rules.delete": with(func(r *refusal) any { return protocol.RuleParams{ID: r.rule().ID} }),
 	"rules.restore": with(func(r *refusal) any {
 		p := protocol.RuleParams{ID: r.rule().ID}
-		ask(r.house, protocol.RuleDelete, p)
+		ask(r.accessGateway, protocol.RuleDelete, p)
 		return p
 	}),
 	"rules.import": with(func(r *refusal) any {
 		rule := r.rule()
-		file := ask(r.house, protocol.RulesSave, protocol.Empty{}).File
-		ask(r.house, protocol.RuleDelete, protocol.RuleParams{ID: rule.ID})
+		file := ask(r.accessGateway, protocol.RulesSave, protocol.Empty{}).File
+		ask(r.accessGateway, protocol.RuleDelete, protocol.RuleParams{ID: rule.ID})
 		return protocol.RulesImportParams{File: file}
 	}),
 	"agent.pause": with(func(r *refusal) any {
-		ask(r.house, protocol.AgentPause, protocol.PauseParams{Paused: true})
+		ask(r.accessGateway, protocol.AgentPause, protocol.PauseParams{Paused: true})
 		return protocol.PauseParams{}
 	}),
 	"skills.enable": with(func(r *refusal) any {
-		list := ask(r.house, protocol.SkillsStatus, protocol.SkillsParams{}).Skills
+		list := ask(r.accessGateway, protocol.SkillsStatus, protocol.SkillsParams{}).Skills
 		return protocol.SkillsEnableParams{Name: list[0].Name, Enabled: r.n%2 == 0}
 	}),
 	"nodes.update": with(params(`{"nodeId":"box","name":"$"}`)),
@@ -168,7 +168,7 @@ var storingMethods = map[string][]storingCall{
 	"device.update": with(func(r *refusal) any { return protocol.DeviceUpdateParams{ID: r.device(), Name: new(r.name("new"))} }),
 	"device.rotate": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
 	"device.revoke": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
-	"device.leave":  {{prepare: func(r *refusal) any { return r.leaving() }, by: asPeer}},
+	"device.leave":  {{prepare: func(r *refusal) any { return r.connectClient() }, by: asPeer}},
 	"device.forget": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
 
 	"apps.update":    with(func(r *refusal) any { return protocol.AppUpdateParams{ID: r.app(), Name: new(r.name("new"))} }),

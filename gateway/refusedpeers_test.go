@@ -66,7 +66,7 @@ func (r *refusal) result() protocol.ToolResultParams {
 func (r *refusal) execEvent() protocol.NodeExecEvent {
 	key, _ := r.chat()
 	id, calls, _ := r.connectNode()
-	ask(r.house, protocol.RequestTool, protocol.ToolRequestParams{
+	ask(r.accessGateway, protocol.RequestTool, protocol.ToolRequestParams{
 		CallID: protocol.NewCallID(), Tool: protocol.NewToolName(id, "Bash"), Args: json.RawMessage(`{}`), SessionKey: key,
 	})
 	e := protocol.NodeExecEvent{EventID: r.name("event"), SessionID: r.name("command"), Event: protocol.ExecFinished, CallID: <-calls, ExitCode: new(0)}
@@ -82,7 +82,7 @@ func (r *refusal) execEvent() protocol.NodeExecEvent {
 func (r *refusal) untilResult(key protocol.SessionKey, id protocol.CallID) {
 	r.t.Helper()
 	r.until("the chat has the result", func() bool {
-		return slices.ContainsFunc(ask(r.house, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages, func(msg protocol.Message) bool {
+		return slices.ContainsFunc(ask(r.accessGateway, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages, func(msg protocol.Message) bool {
 			return msg.ToolCallID == string(id)
 		})
 	})
@@ -104,7 +104,7 @@ func (r *refusal) file() string {
 
 // transfer starts a transfer that waits for a machine.
 func (r *refusal) transfer() protocol.TransferParams {
-	p := ofTransfer(ask(r.house, protocol.TransferStart, r.transferParams()))
+	p := ofTransfer(ask(r.accessGateway, protocol.TransferStart, r.transferParams()))
 	r.untilTransfer(p, protocol.TransferWaiting)
 	return p
 }
@@ -112,11 +112,11 @@ func (r *refusal) transfer() protocol.TransferParams {
 // finishedTransfer replaces a file of the machine.
 func (r *refusal) finishedTransfer() protocol.TransferParams {
 	name := r.name("note")
-	ask(r.house, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: name, Content: new("new")})
+	ask(r.accessGateway, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: name, Content: new("new")})
 	if err := os.WriteFile(filepath.Join(r.workspace, name), []byte("old"), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-	p := ofTransfer(ask(r.house, protocol.TransferStart, protocol.TransferStartParams{
+	p := ofTransfer(ask(r.accessGateway, protocol.TransferStart, protocol.TransferStartParams{
 		Sources: []string{"gsv:" + name}, Destination: "box:" + r.workspace, Into: true, Conflict: protocol.ConflictOverwrite,
 	}))
 	r.untilTransfer(p, protocol.TransferDone)
@@ -125,7 +125,7 @@ func (r *refusal) finishedTransfer() protocol.TransferParams {
 
 func (r *refusal) untilTransfer(p protocol.TransferParams, state string) {
 	r.t.Helper()
-	r.until("the transfer is "+state, func() bool { return ask(r.house, protocol.TransferGet, p).State == state })
+	r.until("the transfer is "+state, func() bool { return ask(r.accessGateway, protocol.TransferGet, p).State == state })
 }
 
 func ofTransfer(t protocol.Transfer) protocol.TransferParams {
@@ -135,12 +135,12 @@ func ofTransfer(t protocol.Transfer) protocol.TransferParams {
 // queued makes a chat whose run waits for the owner, and returns a message that waits behind it.
 func (r *refusal) queued() protocol.ChatCancelParams {
 	key, _ := r.chat()
-	ask(r.house, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "run ls -la"})
+	ask(r.accessGateway, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "run ls -la"})
 	r.until("a question", func() bool {
 		return slices.ContainsFunc(r.pending(), func(q protocol.Question) bool { return q.SessionKey == key })
 	})
 	run := protocol.RunID(r.name("run"))
-	ask(r.house, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "what can you do", RunID: run})
+	ask(r.accessGateway, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "what can you do", RunID: run})
 	r.t.Cleanup(func() {
 		_, err := client.Call(context.Background(), r.owner, protocol.ChatCancel, protocol.ChatCancelParams{SessionKey: key})
 		if err != nil {
@@ -153,12 +153,12 @@ func (r *refusal) queued() protocol.ChatCancelParams {
 // note makes a file of the agent.
 func (r *refusal) note() protocol.WorkspaceDeleteParams {
 	path := r.name("note") + ".md"
-	ask(r.house, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: new("x")})
+	ask(r.accessGateway, protocol.WorkspaceWrite, protocol.WorkspaceWriteParams{Path: path, Content: new("x")})
 	return protocol.WorkspaceDeleteParams{Path: path}
 }
 
-// leaving pairs a client and connects it.
-func (r *refusal) leaving() protocol.Empty {
+// connectClient pairs a client and connects it.
+func (r *refusal) connectClient() protocol.Empty {
 	m := newMachine(r.t, r.name("phone"))
 	c, err := m.connect(r.t, r.pairByLink(m, m.device(protocol.RoleClient)).ID())
 	if err != nil {

@@ -38,7 +38,7 @@ func (r *refusal) both() *basicEnd {
 	r.leaveAfterTest(id, stop)
 	e.Client = node
 	r.until("the machine is online", func() bool { return r.info(string(id)).Online })
-	e.transfer = ofTransfer(ask(r.house, protocol.TransferStart, protocol.TransferStartParams{
+	e.transfer = ofTransfer(ask(r.accessGateway, protocol.TransferStart, protocol.TransferStartParams{
 		Sources: []string{string(id) + ":/from"}, Destination: string(id) + ":/to", Conflict: protocol.ConflictOverwrite,
 	}))
 	return e
@@ -54,7 +54,7 @@ func (e *basicEnd) play(r *refusal, method string) json.RawMessage {
 			case event = <-e.events:
 				return true
 			default:
-				return method == "" && ask(r.house, protocol.TransferGet, e.transfer).Over()
+				return method == "" && ask(r.accessGateway, protocol.TransferGet, e.transfer).Over()
 			}
 		})
 		if event.Event == "" {
@@ -90,7 +90,7 @@ func (r *refusal) report(method string, report transferReport) {
 	}
 	var seen protocol.Transfer
 	r.until("the report has an effect", func() bool {
-		seen = ask(r.house, protocol.TransferGet, e.transfer)
+		seen = ask(r.accessGateway, protocol.TransferGet, e.transfer)
 		return len(e.events) > 0 || seen.Error != "" || seen.Over()
 	})
 	var stored string
@@ -105,7 +105,7 @@ func (r *refusal) report(method string, report transferReport) {
 		r.t.Errorf("%s again: got %v, want OK", method, err)
 	}
 	e.play(r, "")
-	if end := ask(r.house, protocol.TransferGet, e.transfer); end.State != protocol.TransferDone || end.Attempts != 1 {
+	if end := ask(r.accessGateway, protocol.TransferGet, e.transfer); end.State != protocol.TransferDone || end.Attempts != 1 {
 		r.t.Errorf("%s: the transfer ended as %s (%s) in attempt %d, want done in the first", method, end.State, end.Error, end.Attempts)
 	}
 }

@@ -52,7 +52,7 @@ func TestSignInThatIsNotStoredCanBeRepeated(t *testing.T) {
 	r.twice("registration", "POST", "/oauth/register", `{"client_name":"Editor","redirect_uris":["`+back+`"]}`)
 	_, client := r.register()
 	consent, page := r.authorize(client)
-	r.house.allow(consent)
+	r.accessGateway.allow(consent)
 	_, _, head := r.programs.request("GET", page, "")
 	to, err := url.Parse(head.Get("Location"))
 	if err != nil || to.Query().Get("code") == "" {

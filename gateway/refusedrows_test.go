@@ -35,12 +35,12 @@ func params(text string) func(*refusal) any {
 
 // chat makes a chat with a question and its answer, and returns its key and the question's ID.
 func (r *refusal) chat() (protocol.SessionKey, protocol.MessageID) {
-	key := ask(r.house, protocol.SessionCreate, protocol.SessionCreateParams{Label: r.name("chat")}).SessionKey
-	ask(r.house, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "what can you do"})
+	key := ask(r.accessGateway, protocol.SessionCreate, protocol.SessionCreateParams{Label: r.name("chat")}).SessionKey
+	ask(r.accessGateway, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "what can you do"})
 	var msgs []protocol.Message
 	r.until("an answer", func() bool {
-		msgs = ask(r.house, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages
-		return len(msgs) >= 2 && !ask(r.house, protocol.SessionGetStat, protocol.SessionParams{SessionKey: key}).IsProcessing
+		msgs = ask(r.accessGateway, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key}).Messages
+		return len(msgs) >= 2 && !ask(r.accessGateway, protocol.SessionGetStat, protocol.SessionParams{SessionKey: key}).IsProcessing
 	})
 	return key, msgs[0].ID
 }
@@ -81,7 +81,7 @@ func answerWith(scope string) storingCall {
 
 // job makes a schedule that is not due.
 func (r *refusal) job() protocol.CronJobID {
-	return ask(r.house, protocol.CronAdd, protocol.CronAddParams{
+	return ask(r.accessGateway, protocol.CronAdd, protocol.CronAddParams{
 		Name: r.name("job"), Schedule: &protocol.CronSchedule{Kind: protocol.CronEvery, EveryMs: 24 * 3600 * 1000}, Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "what can you do"},
 	}).Job.ID
 }
@@ -89,11 +89,11 @@ func (r *refusal) job() protocol.CronJobID {
 // rule makes a rule.
 func (r *refusal) rule() protocol.Rule {
 	raw := json.RawMessage(`{"tool":"Bash","argv":["` + r.name("ls") + `"],"verdict":"allow"}`)
-	return ask(r.house, protocol.RulePut, protocol.RulePutParams{Policy: raw})
+	return ask(r.accessGateway, protocol.RulePut, protocol.RulePutParams{Policy: raw})
 }
 
 func (r *refusal) app() protocol.AppID {
-	return ask(r.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: r.name("app"), Scopes: protocol.AppScopes}).App.ID
+	return ask(r.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: r.name("app"), Scopes: protocol.AppScopes}).App.ID
 }
 
 // device pairs a client.
@@ -113,7 +113,7 @@ func (r *refusal) device() protocol.DeviceID {
 func (r *refusal) pairing() protocol.Question {
 	m := newMachine(r.t, r.name("phone"))
 	pair(r.t, r.list().Network.Addresses, m.device(protocol.RoleClient))
-	return r.house.request(protocol.AskPair)
+	return r.accessGateway.request(protocol.AskPair)
 }
 
 // back is where the browser returns to after a sign-in, and codeVerifier the secret of the app.
@@ -173,7 +173,7 @@ func inbound(r *refusal) any {
 // account makes an account of a channel that cannot connect.
 func (r *refusal) account() protocol.ChannelParams {
 	p := accountOf(r.name("acc"))
-	ask(r.house, protocol.ChannelStart, p)
+	ask(r.accessGateway, protocol.ChannelStart, p)
 	return protocol.ChannelParams{Channel: p.Channel, AccountID: p.AccountID}
 }
 
@@ -187,7 +187,7 @@ func accountOf(id string) protocol.ChannelStartParams {
 // server adds an MCP server that does not run, with a secret.
 func (r *refusal) server() protocol.ServerParams {
 	p := serverOf(r.name("srv"))
-	ask(r.house, protocol.ServerSet, p)
+	ask(r.accessGateway, protocol.ServerSet, p)
 	return protocol.ServerParams{Name: p.Name}
 }
 

@@ -15,7 +15,7 @@ import (
 // TestADeviceIsAMachineAndAWindowOfOneGateway: a device has one key, and each of its pairings has
 // its own token, end and connection.
 func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "laptop")
 	works := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))
 	stop, ended := h.node(m, works.ID(), node.Confinement{})
@@ -99,7 +99,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 // TestAPairingThatIsGivenMoreTimeGoesOn: both sides agree after the next connection, even after the
 // pairing had expired.
 func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	m := newMachine(t, "phone")
 	peer := h.pairByLink(m, m.device(protocol.RoleClient))
 	past, never := time.Now().Add(-time.Minute).UnixMilli(), int64(0)

@@ -39,7 +39,7 @@ type methods map[string]*typeMethods
 // the types it embeds. They are sets, because systems have files of their own.
 type typeMethods struct{ own, embedded map[string]bool }
 
-func (m methods) of(key string) *typeMethods {
+func (m methods) methodsOf(key string) *typeMethods {
 	if m[key] == nil {
 		m[key] = &typeMethods{map[string]bool{}, map[string]bool{}}
 	}
@@ -74,13 +74,13 @@ func readTypes(t *testing.T) methods {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:
 				if key := ownerOf(dir, decl); key != "" {
-					all.of(key).own[decl.Name.Name] = true
+					all.methodsOf(key).own[decl.Name.Name] = true
 				}
 			case *ast.GenDecl:
 				for _, spec := range decl.Specs {
 					if spec, ok := spec.(*ast.TypeSpec); ok {
 						for _, e := range embeddedTypes(dir, file, spec) {
-							all.of(dir + "." + spec.Name.Name).embedded[e] = true
+							all.methodsOf(dir + "." + spec.Name.Name).embedded[e] = true
 						}
 					}
 				}

@@ -109,9 +109,9 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 		t.Errorf("the summary of a job without a channel: got %q, want an answer", s)
 	}
 	w.write(t, "which machines are there?")
-	w.hears(t, "")
+	w.waitText(t, "")
 	job()
-	w.hears(t, "")
+	w.waitText(t, "")
 
 	// The end of a background command is posted to the chat, see
 	// docs/protocol.md#background-commands.

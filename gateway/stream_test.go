@@ -23,7 +23,7 @@ import (
 // are cancelled. It sends on cancelled for each of those.
 func openEndlessSearch(t *testing.T) (p *programs, cancelled chan struct{}) {
 	t.Helper()
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	cancelled = make(chan struct{}, 10)
 	ctx, stop := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -61,7 +61,7 @@ func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
 		t.Fatalf("first call: got %s, want approval_required", answer)
 	}
 	q := p.pending()[0]
-	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
+	ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
 	for name, call := range p.surfaces() {
 		for range 2 { // the first one may fetch the outcome of the call that waited
 			if status, answer, _ := call(mine, "command", args); status != http.StatusOK || code(answer) != "" || !strings.Contains(answer, "allowed") {
@@ -78,7 +78,7 @@ func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
 			t.Fatalf("%s, the other app: got %d questions, want 1", name, len(list))
 		}
 		denied := p.pending()[0]
-		ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: denied.ID, Hash: denied.Hash, Decision: "deny"})
+		ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: denied.ID, Hash: denied.Hash, Decision: "deny"})
 		if _, answer, _ := call(other, "command", args); code(answer) != "permission_denied" {
 			t.Errorf("%s, the other app after a denial: got %s, want permission_denied", name, answer)
 		}
@@ -88,13 +88,13 @@ func TestPermissionOfOneAppDoesNotApplyToAnother(t *testing.T) {
 func TestJournalListsTheCallsOfOneApp(t *testing.T) {
 	p := openPrograms(t)
 	call := p.surfaces()["REST"]
-	made := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "Editor", Scopes: protocol.AppScopes})
+	made := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "Editor", Scopes: protocol.AppScopes})
 	for _, token := range []string{made.Token, p.token("Editor", protocol.ScopeFilesRead)} {
 		if status, answer, _ := call(token, "fs_list", `{"target":{"node_name":"box"},"path":`+mustQuote(p.workspace)+`}`); status != http.StatusOK {
 			t.Fatalf("got %d %s, want 200", status, answer)
 		}
 	}
-	list := ask(p.house, protocol.JournalList, protocol.JournalListParams{App: made.App.ID}).Calls
+	list := ask(p.accessGateway, protocol.JournalList, protocol.JournalListParams{App: made.App.ID}).Calls
 	if len(list) != 1 || list[0].App != made.App.ID || list[0].Tool != "fs_list" {
 		t.Errorf("got %+v, want the call of %s", list, made.App.ID)
 	}
@@ -109,7 +109,7 @@ func TestPermissionToWriteAFileDoesNotAllowToDeleteIt(t *testing.T) {
 		t.Fatalf("first call: got %s, want approval_required", answer)
 	}
 	q := p.pending()[0]
-	ask(p.house, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
+	ask(p.accessGateway, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: "allow", Scope: protocol.ScopeSession})
 	for range 2 {
 		if status, answer, _ := call(token, "fs_write", write); status != http.StatusOK {
 			t.Errorf("write: got %d %s, want 200", status, answer)
@@ -124,7 +124,7 @@ func TestTokenReachesItsMachinesOnly(t *testing.T) {
 	p := openPrograms(t)
 	p.startMachine("elsewhere", t.TempDir())
 	token := func(node protocol.NodeID) string {
-		return ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{node}}).Token
+		return ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{node}}).Token
 	}
 	here, elsewhere := token("box"), token("elsewhere")
 	const on = `{"target":{"node_name":"box"},`
@@ -165,7 +165,7 @@ func mustQuote(s string) string {
 func TestExpiredTokenIsRefused(t *testing.T) {
 	p := openPrograms(t)
 	surfaces := p.surfaces()
-	token := ask(p.house, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, ExpiresIn: 2}).Token
+	token := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: protocol.AppScopes, ExpiresIn: 2}).Token
 	for name, call := range surfaces {
 		if status, answer, _ := call(token, "whoami", `{}`); status != http.StatusOK {
 			t.Errorf("%s before the end: got %d %s, want 200", name, status, answer)

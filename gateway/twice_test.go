@@ -25,9 +25,9 @@ const (
 	persons = protocol.SessionKey("agent:main:app:chat:persons") // the person has
 )
 
-// worksite is a gateway and a node, each in its own process, with a connection between them that
-// can be cut. The node runs two calls, which end when the gate is open.
-type worksite struct {
+// restartableGateway is a gateway and a node, each in its own process, with a connection between
+// them that can be cut. The node runs two calls, which end when the gate is open.
+type restartableGateway struct {
 	t      *testing.T
 	home   string // the gateway's
 	dir    string // the machine's
@@ -39,8 +39,8 @@ type worksite struct {
 	leave  func() // the machine's end
 }
 
-func openWorksite(t *testing.T) *worksite {
-	w := &worksite{t: t, home: t.TempDir(), dir: t.TempDir()}
+func newRestartableGateway(t *testing.T) *restartableGateway {
+	w := &restartableGateway{t: t, home: t.TempDir(), dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(w.dir, "work.sh"), []byte("echo begun >> $1\nuntil [ -e gate ]; do sleep 0.05; done\necho finished $1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -67,27 +67,27 @@ func openWorksite(t *testing.T) *worksite {
 }
 
 // start starts the gateway.
-func (w *worksite) start(listen string) {
+func (w *restartableGateway) start(listen string) {
 	w.t.Helper()
 	w.g = startChild(w.t, w.home, childListen+"="+listen)
 	w.c, w.stop = dial(w.t, w.g.url)
 }
 
 // kill kills the gateway.
-func (w *worksite) kill() {
+func (w *restartableGateway) kill() {
 	w.stop()
 	w.g.kill()
 }
 
 // machine starts the node, and waits for it.
-func (w *worksite) machine() {
+func (w *restartableGateway) machine() {
 	w.t.Helper()
 	w.leave = startNodeIn(w.t, "ws://"+w.wire.addr+"/ws", w.dir)
 	w.online()
 }
 
 // online waits until the node is connected.
-func (w *worksite) online() {
+func (w *restartableGateway) online() {
 	w.t.Helper()
 	polltest.Until(w.t, "the machine", func() bool {
 		return slices.ContainsFunc(must(w.t, w.c, protocol.NodesList, protocol.Empty{}).Nodes, func(n protocol.NodeInfo) bool { return n.ID == "box" && n.Online })
@@ -95,7 +95,7 @@ func (w *worksite) online() {
 }
 
 // runs waits until the gateway knows that the agent's call continues.
-func (w *worksite) runs() {
+func (w *restartableGateway) runs() {
 	w.t.Helper()
 	polltest.Until(w.t, "the call to be taken up", func() bool {
 		s := must(w.t, w.c, protocol.FeedSubscribe, protocol.Empty{})
@@ -103,7 +103,7 @@ func (w *worksite) runs() {
 	})
 }
 
-func (w *worksite) open() {
+func (w *restartableGateway) open() {
 	w.t.Helper()
 	if err := os.WriteFile(filepath.Join(w.dir, "gate"), nil, 0o600); err != nil {
 		w.t.Fatal(err)
@@ -111,7 +111,7 @@ func (w *worksite) open() {
 }
 
 // began returns how often a command was started.
-func (w *worksite) began(name string) int {
+func (w *restartableGateway) began(name string) int {
 	data, err := os.ReadFile(filepath.Join(w.dir, name))
 	if err != nil {
 		return 0
@@ -120,8 +120,8 @@ func (w *worksite) began(name string) int {
 }
 
 // results returns the results of a chat's calls.
-func (w *worksite) results(chat protocol.SessionKey) (texts []string) {
-	for _, m := range said(w.t, w.c, chat) {
+func (w *restartableGateway) results(chat protocol.SessionKey) (texts []string) {
+	for _, m := range chatMessages(w.t, w.c, chat) {
 		if m.Role == protocol.RoleToolResult {
 			texts = append(texts, m.Content.Text())
 		}
@@ -130,14 +130,14 @@ func (w *worksite) results(chat protocol.SessionKey) (texts []string) {
 }
 
 // answers returns the agent's answers.
-func (w *worksite) answers() []string {
-	_, all := told(w.t, w.c, agents)
+func (w *restartableGateway) answers() []string {
+	_, all := completionReports(w.t, w.c, agents)
 	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
 }
 
 // ended waits for the single result of each chat, which contains the given text and not the other
 // one; then nothing more arrives.
-func (w *worksite) ended(want map[protocol.SessionKey]string, not string) {
+func (w *restartableGateway) ended(want map[protocol.SessionKey]string, not string) {
 	w.t.Helper()
 	for chat, text := range want {
 		polltest.Until(w.t, "the result in "+string(chat), func() bool {
@@ -166,7 +166,7 @@ func (w *worksite) ended(want map[protocol.SessionKey]string, not string) {
 }
 
 func TestACallOutlivesTwoLostConnections(t *testing.T) {
-	w := openWorksite(t)
+	w := newRestartableGateway(t)
 	for range 2 {
 		w.wire.cut()
 		polltest.Until(t, "the loss", func() bool { return w.wire.count() > 0 })
@@ -179,7 +179,7 @@ func TestACallOutlivesTwoLostConnections(t *testing.T) {
 func TestACallOutlivesTwoKillsOfTheGateway(t *testing.T) {
 	for _, when := range []string{"after both", "while it is down", "while it is down, the wire cut as well"} {
 		t.Run(when, func(t *testing.T) {
-			w := openWorksite(t)
+			w := newRestartableGateway(t)
 			w.kill()
 			w.start(w.listen)
 			w.online()
@@ -206,7 +206,7 @@ func TestACallOutlivesTwoKillsOfTheGateway(t *testing.T) {
 }
 
 func TestACallAfterBothKillsHasAnUnknownOutcome(t *testing.T) {
-	w := openWorksite(t)
+	w := newRestartableGateway(t)
 	w.kill()
 	w.leave()
 	w.start(w.listen)

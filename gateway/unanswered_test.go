@@ -39,7 +39,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 	if beat := call(t, conn, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{}); !strings.Contains(beat.Message, missed) {
 		t.Errorf("the heartbeat: %+v", beat)
 	}
-	w.hears(t, "Nobody answered the question in time")
+	w.waitText(t, "Nobody answered the question in time")
 	var runs protocol.CronRunsResult
 	polltest.Until(t, "the end of the job's run", func() bool {
 		runs = call(t, conn, protocol.CronRuns, protocol.CronRunsParams{JobID: job.ID})
@@ -55,7 +55,7 @@ func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
 		t.Errorf("questions are still open: %+v", open)
 	}
 	w.write(t, "what can you do")
-	w.hears(t, "") // the chat serves the next message
+	w.waitText(t, "") // the chat serves the next message
 	filepath.WalkDir(home, func(path string, _ fs.DirEntry, _ error) error {
 		if filepath.Base(path) == "forbidden.txt" {
 			t.Errorf("%s was made though nobody allowed it", path)

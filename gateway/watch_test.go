@@ -13,7 +13,7 @@ import (
 // TestWindowsAreToldWhatChangesInTheWorkspaces: whoever changes a file there, through the gateway
 // or directly.
 func TestWindowsAreToldWhatChangesInTheWorkspaces(t *testing.T) {
-	h := openHouse(t)
+	h := newAccessGateway(t)
 	text := "x"
 	writes := map[string]func(n int){
 		"agents/main/by-method.md": func(n int) {

@@ -14,7 +14,7 @@ import (
 
 func TestIDsWithAZeroByteAreRefused(t *testing.T) {
 	p := openPrograms(t)
-	chats := len(ask(p.house, protocol.SessionsList, protocol.SessionsListParams{}).Sessions)
+	chats := len(ask(p.accessGateway, protocol.SessionsList, protocol.SessionsListParams{}).Sessions)
 	for tool, args := range map[string]string{
 		"box__Process":     `{"action":"poll","sessionId":"a\u0000b"}`,
 		"gsv__SessionSend": `{"sessionKey":"agent:main:a\u0000b","message":"hi"}`,
@@ -50,10 +50,10 @@ func TestIDsWithAZeroByteAreRefused(t *testing.T) {
 			}
 		})
 	}
-	if got := len(ask(p.house, protocol.SessionsList, protocol.SessionsListParams{}).Sessions); got != chats {
+	if got := len(ask(p.accessGateway, protocol.SessionsList, protocol.SessionsListParams{}).Sessions); got != chats {
 		t.Errorf("got %d chats, want the %d from before", got, chats)
 	}
-	if got := ask(p.house, protocol.AppsList, protocol.Empty{}).Apps; len(got) != 0 {
+	if got := ask(p.accessGateway, protocol.AppsList, protocol.Empty{}).Apps; len(got) != 0 {
 		t.Errorf("got the apps %v, want none", got)
 	}
 }

@@ -21,7 +21,7 @@ func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
 	var together sync.WaitGroup
 	together.Add(3) // none continues before all have started
 	last := make(chan struct{})
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`).Call("a__Bash", `{"n":2}`).Call("a__Bash", `{"n":3}`), llmtest.Say("Done."))
 	r := run(m, b, func(_ context.Context, c tool.Call) (tool.Result, error) {
 		together.Done()
@@ -47,12 +47,12 @@ func TestParallelCallsKeepTheirOrderWithOneDenied(t *testing.T) {
 }
 
 func TestArgumentsThatAreNoObjectBecomeAnErrorResult(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Call("a__Bash", `{"command":`).Call("a__Bash", `{"command":"ls"}`), llmtest.Say("Sorry."))
 	sent := 0
 	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		sent++
-		return fine(ctx, c)
+		return succeed(ctx, c)
 	})
 	if err := r.Do(t.Context()); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestArgumentsThatAreNoObjectBecomeAnErrorResult(t *testing.T) {
 }
 
 func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := llmtest.Script(llmtest.Call("a__List", `nonsense`).Call("a__Bash", `{"command":"ls"}`))
 	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -89,7 +89,7 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 	var ids []protocol.CallID
 	again := run(llmtest.Script(llmtest.Say("Done.")), b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		sent, ids = append(sent, c.Tool), append(ids, c.ID)
-		return fine(ctx, c)
+		return succeed(ctx, c)
 	})
 	again.History = append(again.History, b.msgs...)
 	if err := again.Do(t.Context()); err != nil {
@@ -103,7 +103,7 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 
 func TestStepLimitAsksAndGoesOn(t *testing.T) {
 	for _, more := range []bool{true, false} {
-		b := &book{more: more}
+		b := &fakeHistory{more: more}
 		m := llmtest.Script()
 		for range 4 {
 			m.Add(llmtest.Call("a__Bash", `{}`))
@@ -127,7 +127,7 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 		"counted":  {{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("x")}, Usage: &protocol.Usage{Total: 3500}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &book{}
+			b := &fakeHistory{}
 			m := llmtest.Script(llmtest.Say("Too late."))
 			m.Info.ContextWindow = 4000
 			r := run(m, b, nil)
@@ -141,7 +141,7 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 }
 
 func TestToolsTakeRoomToo(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Say("Too late."))
 	m.Info.ContextWindow = 4000
 	r := run(m, b, nil)
@@ -154,7 +154,7 @@ func TestToolsTakeRoomToo(t *testing.T) {
 }
 
 func TestRetryIsSaid(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 4 * time.Second, Reason: "the provider is overloaded", Attempt: 1, Of: 5}}).Say("Hi"))
 	if err := run(m, b, nil).Do(t.Context()); err != nil {
 		t.Fatal(err)
@@ -166,9 +166,9 @@ func TestRetryIsSaid(t *testing.T) {
 func TestACallFromBeforeARestartIsOfTheModelThatMadeIt(t *testing.T) {
 	var by []string
 	m := llmtest.Script(llmtest.Say("And this.").Call("a__Bash", `{"n":2}`), llmtest.Say("Done."))
-	r := run(m, &book{}, func(ctx context.Context, c tool.Call) (tool.Result, error) {
+	r := run(m, &fakeHistory{}, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		by = append(by, c.AskedBy.Model)
-		return fine(ctx, c)
+		return succeed(ctx, c)
 	})
 	r.AskedBy.Model = r.Ref.String()
 	r.History = append(r.History, protocol.Message{
@@ -187,7 +187,7 @@ func TestToolErrorsOfOursAreResults(t *testing.T) {
 		"gsv__Fly": `{"ok":false,"error":"No node provides tool: gsv__Fly"}`,
 	} {
 		t.Run(string(name), func(t *testing.T) {
-			b := &book{}
+			b := &fakeHistory{}
 			m := llmtest.Script(llmtest.Call(name, `{}`), llmtest.Say("I cannot."))
 			err := run(m, b, func(context.Context, tool.Call) (tool.Result, error) {
 				return tool.Result{}, protocol.ErrNotFound.With("No node provides tool: " + string(name))
@@ -201,15 +201,15 @@ func TestToolErrorsOfOursAreResults(t *testing.T) {
 }
 
 func TestArgumentsOfANativeToolThatAreNoObjectAreItsResult(t *testing.T) {
-	b := &book{}
-	if err := run(llmtest.Script(llmtest.Call("gsv__ReadFile", `{"path":`), llmtest.Say("Sorry.")), b, fine).Do(t.Context()); err != nil {
+	b := &fakeHistory{}
+	if err := run(llmtest.Script(llmtest.Call("gsv__ReadFile", `{"path":`), llmtest.Say("Sorry.")), b, succeed).Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	check(t, b.words(), "assistant:  <call_1>", `toolResult: {"ok":false,"error":"the arguments are not a JSON object: {\"path\":"} for call_1`, "assistant: Sorry.")
 }
 
 func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	twin := protocol.Block{ID: "same", Name: "a__Bash", Arguments: json.RawMessage(`{}`)}
 	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventCall, Block: twin}, llm.Event{Type: llm.EventCall, Index: 1, Block: twin}), llmtest.Say("Done."))
 	if err := run(m, b, nil).Do(t.Context()); err != nil {
@@ -221,7 +221,7 @@ func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
 }
 
 func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Say("done"))
 	m.Info.ContextWindow = 10_000
 	r := run(m, b, nil)
@@ -252,7 +252,7 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 
 func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
 	for _, sees := range []bool{false, true} {
-		b := &book{}
+		b := &fakeHistory{}
 		m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`), llmtest.Say("Done."))
 		r := run(m, b, func(context.Context, tool.Call) (tool.Result, error) {
 			return tool.Result{Content: protocol.Content{{Type: protocol.BlockImage, MimeType: "image/png"}}}, nil
@@ -272,7 +272,7 @@ func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
 
 func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 	refused := protocol.ErrModel.With("The model server answered 400: m is not a multimodal model")
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Fail(refused), llmtest.Say("Done."))
 	r := run(m, b, nil)
 	r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
@@ -284,8 +284,8 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 		t.Errorf("got %+v; want len(asked) == 2 && hasPicture(asked[0].Messages[0]) && !hasPicture(asked[1].Messages[0])", asked)
 	}
 	for name, r := range map[string]*Run{
-		"no picture in the chat":  run(llmtest.Script(llmtest.Fail(refused)), &book{}, nil),
-		"no word of the pictures": run(llmtest.Script(llmtest.Fail(protocol.ErrModel.With("The model server answered 500: out of memory"))), &book{}, nil),
+		"no picture in the chat":  run(llmtest.Script(llmtest.Fail(refused)), &fakeHistory{}, nil),
+		"no word of the pictures": run(llmtest.Script(llmtest.Fail(protocol.ErrModel.With("The model server answered 500: out of memory"))), &fakeHistory{}, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "no word of the pictures" {
@@ -300,13 +300,13 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 
 func TestPanicFailsOneOfSeveralCalls(t *testing.T) {
 	log := crashtest.Watch(t)
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Call("a__Bash", `{"n":1}`).Call("a__Bash", `{"n":2}`), llmtest.Say("Done."))
 	r := run(m, b, func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		if string(c.Args) == `{"n":1}` {
 			panic("broken")
 		}
-		return fine(ctx, c)
+		return succeed(ctx, c)
 	})
 	if err := r.Do(t.Context()); err != nil {
 		t.Fatal(err)

@@ -25,14 +25,14 @@ func TestRepeatedCallsAreNoticedEarly(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			m, b, made := llmtest.Script(), &book{}, 0
+			m, b, made := llmtest.Script(), &fakeHistory{}, 0
 			for step := range 9 {
 				m.Add(llmtest.Call("a__Read", c.args(step)))
 			}
 			m.Add(llmtest.Say("Done."))
 			err := run(m, b, func(ctx context.Context, call tool.Call) (tool.Result, error) {
 				made++
-				res, err := fine(ctx, call)
+				res, err := succeed(ctx, call)
 				// how long it took is no news
 				res.Content = protocol.Content{protocol.Text(fmt.Sprintf(`{"durationMs":%d,"output":%q}`, made, call.Args))}
 				return res, err
@@ -61,7 +61,7 @@ func TestRepeatedCallsAreNoticedEarly(t *testing.T) {
 
 func TestThePersonMayLetARepetitionGoOn(t *testing.T) {
 	t.Parallel()
-	m, b := llmtest.Script(), &book{more: true}
+	m, b := llmtest.Script(), &fakeHistory{more: true}
 	for range 9 {
 		m.Add(llmtest.Call("a__Read", `{}`))
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
-	b := &book{spoke: make(chan struct{})}
+	b := &fakeHistory{spoke: make(chan struct{})}
 	cause := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-b.spoke; cancel(cause) }()
@@ -33,7 +33,7 @@ func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
 }
 
 func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	cause := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := llmtest.Script(llmtest.Call("a__Bash", `{}`).Call("a__Bash", `{"n":2}`))
@@ -53,7 +53,7 @@ func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
 func TestEmptyAnswerIsAnError(t *testing.T) {
 	for name, step := range map[string]llmtest.Step{"nothing": {}, "white space": llmtest.Say(" \n"), "thoughts": llmtest.Think("no")} {
 		t.Run(name, func(t *testing.T) {
-			b := &book{}
+			b := &fakeHistory{}
 			if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
 				t.Errorf("%s: got %v %v; want errors.Is(err, protocol.ErrModel) && len(b.msgs) == 0", name, err, b.words())
 			}
@@ -62,7 +62,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 }
 
 func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	broken := protocol.ErrModel.With("the connection broke")
 	err := run(llmtest.Script(llmtest.Say("I will").Call("a__Bash", `{}`).Fail(broken)), b, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrModel) {
@@ -75,7 +75,7 @@ func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
 }
 
 func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Call("a__Bash", `{}`), llmtest.Say("Never."))
 	err := run(m, b, func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{}, protocol.ErrStorage.With("The disk is full.")
@@ -87,7 +87,7 @@ func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
 }
 
 func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Say("Twice."))
 	r := run(m, b, nil)
 	r.History = append(r.History, protocol.Message{ID: "m9", RunID: "run", Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("Done.")}, StopReason: llm.StopEnd})
@@ -98,7 +98,7 @@ func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
 
 func TestARefusalTellsTheProvidersReason(t *testing.T) {
 	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "The model refused to answer. It breaks the rules of use."}).Stop(llm.StopRefusal))
-	err := run(m, &book{}, nil).Do(t.Context())
+	err := run(m, &fakeHistory{}, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrIncomplete) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
 		t.Errorf(`got %v; want errors.Is(err, protocol.ErrIncomplete) && strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.")`, err)
 	}
@@ -106,7 +106,7 @@ func TestARefusalTellsTheProvidersReason(t *testing.T) {
 
 func TestIncompleteAnswerIsReportedAfterARestart(t *testing.T) {
 	m := llmtest.Script(llmtest.Say("Twice."))
-	r := run(m, &book{}, nil)
+	r := run(m, &fakeHistory{}, nil)
 	r.History = append(r.History, protocol.Message{
 		ID: "m9", RunID: "run", Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("Half")}, StopReason: llm.StopRefusal, ErrorMessage: "A filter stopped it.",
 	})
@@ -117,18 +117,18 @@ func TestIncompleteAnswerIsReportedAfterARestart(t *testing.T) {
 
 func TestASilentModelIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := llmtest.Script(llmtest.Say("slow").Wait(late(50*time.Second)).Say(" but sure"), llmtest.Hang())
-		r := run(m, &book{}, nil)
+		m := llmtest.Script(llmtest.Say("slow").Wait(closeAfter(50*time.Second)).Say(" but sure"), llmtest.Hang())
+		r := run(m, &fakeHistory{}, nil)
 		r.SilenceLimit = time.Minute
 		if err := r.Do(t.Context()); err != nil {
 			t.Error(err)
 		}
-		r = run(llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 55 * time.Second}}).Wait(late(65*time.Second)).Say("again")), &book{}, nil)
+		r = run(llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 55 * time.Second}}).Wait(closeAfter(65*time.Second)).Say("again")), &fakeHistory{}, nil)
 		r.SilenceLimit = 30 * time.Second
 		if err := r.Do(t.Context()); err != nil {
 			t.Error(err)
 		}
-		r = run(m, &book{}, nil)
+		r = run(m, &fakeHistory{}, nil)
 		r.SilenceLimit = time.Minute
 		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "sent nothing for 60 s") {
 			t.Errorf(`got %v; want errors.Is(err, protocol.ErrTimeout) && strings.Contains(err.Error(), "sent nothing for 60 s")`, err)
@@ -136,8 +136,8 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 	})
 }
 
-// late returns a channel that is closed after the given time.
-func late(after time.Duration) <-chan struct{} {
+// closeAfter returns a channel that is closed after the given time.
+func closeAfter(after time.Duration) <-chan struct{} {
 	ch := make(chan struct{})
 	time.AfterFunc(after, func() { close(ch) })
 	return ch
@@ -167,7 +167,7 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 		"pictures": {Type: llm.EventImage, Block: protocol.Block{MimeType: "image/png", Data: strings.Repeat("A", 1<<20)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &book{}
+			b := &fakeHistory{}
 			r := run(llmtest.Script(), b, nil)
 			r.Model = pieces{piece: piece}
 			err := r.Do(t.Context())
@@ -182,7 +182,7 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 }
 
 func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	r := run(llmtest.Script(), b, nil)
 	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "x" + strings.Repeat("é", maxAnswer)}}
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) {
@@ -194,7 +194,7 @@ func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
 }
 
 func TestALongAnswerTakesMemoryOnce(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	r := run(llmtest.Script(), b, nil)
 	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "word and word "}, times: 100_000}
 	var before, after runtime.MemStats

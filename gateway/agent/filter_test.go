@@ -12,7 +12,7 @@ import (
 
 // ask adds a message of the person to a conversation and answers it with one step of a model. It
 // returns the model's request.
-func ask(t *testing.T, b *book, text string, step llmtest.Step) (llm.Request, error) {
+func ask(t *testing.T, b *fakeHistory, text string, step llmtest.Step) (llm.Request, error) {
 	t.Helper()
 	question := protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
 	if _, err := b.Append(t.Context(), question); err != nil {
@@ -45,7 +45,7 @@ var filters = map[string]llmtest.Step{
 func TestFilteredMessageIsLeftOutOfLaterRequests(t *testing.T) {
 	for name, filtered := range filters {
 		t.Run(name, func(t *testing.T) {
-			b := &book{}
+			b := &fakeHistory{}
 			if _, err := ask(t, b, "first", llmtest.Say("fine")); err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestFilteredMessageIsLeftOutOfLaterRequests(t *testing.T) {
 }
 
 func TestRepeatedFilteringLeavesEarlierMessagesOut(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	if _, err := ask(t, b, "old poison", llmtest.Say("fine")); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestRepeatedFilteringLeavesEarlierMessagesOut(t *testing.T) {
 }
 
 func TestFilteredResultOfACallIsLeftOut(t *testing.T) {
-	b := &book{}
+	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Call("a__Bash", `{"n":1}`), filters["at the end"])
 	r := run(m, b, nil)
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrIncomplete) {

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// book is a conversation in memory.
-type book struct {
+// fakeHistory is a conversation in memory.
+type fakeHistory struct {
 	shorten func(keep int64) []protocol.Message
 	mu      sync.Mutex
 	msgs    []protocol.Message
@@ -27,7 +27,7 @@ type book struct {
 	fail    error
 }
 
-func (b *book) Append(_ context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
+func (b *fakeHistory) Append(_ context.Context, msgs ...protocol.Message) ([]protocol.Message, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fail != nil {
@@ -40,15 +40,15 @@ func (b *book) Append(_ context.Context, msgs ...protocol.Message) ([]protocol.M
 	return msgs, nil
 }
 
-func (b *book) Step(int) {}
+func (b *fakeHistory) Step(int) {}
 
-func (b *book) Delta(_ bool, text string) {
+func (b *fakeHistory) Delta(_ bool, text string) {
 	if b.spoke != nil {
 		b.once.Do(func() { close(b.spoke) })
 	}
 }
 
-func (b *book) State(state, notice string) {
+func (b *fakeHistory) State(state, notice string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.states = append(b.states, state)
@@ -57,28 +57,28 @@ func (b *book) State(state, notice string) {
 	}
 }
 
-func (b *book) Used(protocol.Usage) {}
+func (b *fakeHistory) Used(protocol.Usage) {}
 
-func (b *book) AskContinue(_ context.Context, why string) (bool, error) {
+func (b *fakeHistory) AskContinue(_ context.Context, why string) (bool, error) {
 	b.asked = append(b.asked, why)
 	return b.more, nil
 }
 
-func (b *book) OnAsk(protocol.Question) {}
+func (b *fakeHistory) OnAsk(protocol.Question) {}
 
-func (b *book) Shorten(_ context.Context, keep int64) ([]protocol.Message, error) {
+func (b *fakeHistory) Shorten(_ context.Context, keep int64) ([]protocol.Message, error) {
 	if b.shorten == nil {
 		return nil, nil
 	}
 	return b.shorten(keep), nil
 }
 
-func (b *book) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
+func (b *fakeHistory) Hydrate(_ context.Context, msgs []protocol.Message) []protocol.Message {
 	return msgs
 }
 
 // words summarizes the messages: role, then text or IDs of calls.
-func (b *book) words() []string {
+func (b *fakeHistory) words() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
@@ -103,13 +103,13 @@ func (f caller) Run(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return f(ctx, c)
 }
 
-func fine(_ context.Context, c tool.Call) (tool.Result, error) {
+func succeed(_ context.Context, c tool.Call) (tool.Result, error) {
 	return tool.Result{Info: protocol.CallInfo{CallID: c.ID, State: protocol.CallDone}, Content: protocol.Content{protocol.Text("ok " + string(c.Args))}}, nil
 }
 
-func run(m *llmtest.Model, b *book, c caller) *Run {
+func run(m *llmtest.Model, b *fakeHistory, c caller) *Run {
 	if c == nil {
-		c = fine
+		c = succeed
 	}
 	hello := protocol.Message{ID: "hello", Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Hello")}}
 	return &Run{

@@ -64,7 +64,7 @@ var dialects = []dialect{
 }
 
 // wireRun returns a run with a model that speaks a dialect.
-func (d dialect) wireRun(b *book, w *llmtest.Wire) *Run {
+func (d dialect) wireRun(b *fakeHistory, w *llmtest.Wire) *Run {
 	r := run(llmtest.Script(), b, nil)
 	r.Model = d.open(llm.Options{BaseURL: "http://model.test", Model: "m", Key: "k", HTTP: w.Client()})
 	r.Ref.ID = "m"
@@ -85,7 +85,7 @@ func TestEveryEndOfAnAnswerIsReported(t *testing.T) {
 			for _, text := range []string{"The first half", ""} {
 				t.Run(d.name+" "+reason+" "+text, func(t *testing.T) {
 					t.Parallel()
-					b := &book{}
+					b := &fakeHistory{}
 					err := d.wireRun(b, llmtest.NewWire(llmtest.Reply{Body: d.answer(text, reason)})).Do(t.Context())
 					if !errors.Is(err, protocol.ErrIncomplete) || strings.Contains(strings.ToLower(err.Error()), "try again") {
 						t.Errorf("Do: got %v, want an incomplete answer, without the advice to try again", err)
@@ -112,7 +112,7 @@ func TestCompleteAnswersHaveNoNote(t *testing.T) {
 				continue
 			}
 			for _, reason := range reasons {
-				b := &book{}
+				b := &fakeHistory{}
 				if err := d.wireRun(b, llmtest.NewWire(llmtest.Reply{Body: d.answer("All", reason)})).Do(t.Context()); err != nil {
 					t.Errorf("%s, %s: got error %v, want none", name, reason, err)
 				}
@@ -132,7 +132,7 @@ func TestLongMessageIsShortened(t *testing.T) {
 			if end == "" {
 				end = "stop"
 			}
-			w, b := llmtest.NewWire(d.tooBig, d.tooBig, llmtest.Reply{Body: d.answer("Fine", end)}), &book{}
+			w, b := llmtest.NewWire(d.tooBig, d.tooBig, llmtest.Reply{Body: d.answer("Fine", end)}), &fakeHistory{}
 			r := d.wireRun(b, w)
 			long := strings.Repeat("pasted log line ", 4000)
 			r.History[0].Content = protocol.Content{protocol.Text(long)}
@@ -150,9 +150,9 @@ func TestLongMessageIsShortened(t *testing.T) {
 				t.Errorf("the third request has %d bytes, want less than half of the message", len(asked[2].Body))
 			}
 			// the next message is sent with the shortened one, and without another notice
-			again := d.wireRun(&book{}, w)
+			again := d.wireRun(&fakeHistory{}, w)
 			again.History = append(r.History, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("next")}})
-			next := again.Conversation.(*book)
+			next := again.Conversation.(*fakeHistory)
 			if err := again.Do(t.Context()); err != nil {
 				t.Fatalf("the next message: got %v, want an answer", err)
 			}
@@ -196,7 +196,7 @@ func TestRefusedPartsAreLeftOut(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := dialects[1]
-			w, b := llmtest.NewWire(llmtest.Reply{Status: c.status, Body: c.refusal}, llmtest.Reply{Body: d.answer("Fine", "stop")}), &book{}
+			w, b := llmtest.NewWire(llmtest.Reply{Status: c.status, Body: c.refusal}, llmtest.Reply{Body: d.answer("Fine", "stop")}), &fakeHistory{}
 			r := d.wireRun(b, w)
 			r.Info.Images = true
 			r.Tools = func() []protocol.ToolSpec {
@@ -217,7 +217,7 @@ func TestRefusedPartsAreLeftOut(t *testing.T) {
 				}
 			}
 			before := len(w.Asked())
-			next := &book{}
+			next := &fakeHistory{}
 			r2 := d.wireRun(next, w)
 			r2.Info.Images, r2.Tools = true, r.Tools
 			r2.History = append(r.History, user(protocol.Text("next")))
@@ -232,13 +232,13 @@ func TestRefusedPartsAreLeftOut(t *testing.T) {
 func TestNothingHelpsAgainstInstructionsThatAreTooLong(t *testing.T) {
 	t.Parallel()
 	d := dialects[1]
-	r := d.wireRun(&book{}, llmtest.NewWire(d.tooBig))
+	r := d.wireRun(&fakeHistory{}, llmtest.NewWire(d.tooBig))
 	r.System = strings.Repeat("rule ", 9000)
 	err := r.Do(t.Context())
 	if !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "instructions") {
 		t.Errorf("unknown window: got %v, want what is too long", err)
 	}
-	r = d.wireRun(&book{}, llmtest.NewWire())
+	r = d.wireRun(&fakeHistory{}, llmtest.NewWire())
 	r.System, r.Info.ContextWindow = strings.Repeat("rule ", 9000), 8192
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "instructions") {
 		t.Errorf("known window: got %v, want what is too long", err)
@@ -247,7 +247,7 @@ func TestNothingHelpsAgainstInstructionsThatAreTooLong(t *testing.T) {
 
 func TestLongMessageFitsAKnownWindow(t *testing.T) {
 	t.Parallel()
-	d, b := dialects[1], &book{}
+	d, b := dialects[1], &fakeHistory{}
 	w := llmtest.NewWire(llmtest.Reply{Body: d.answer("Fine", "stop")})
 	r := d.wireRun(b, w)
 	r.Info.ContextWindow = 8192

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// many builds rules with 10,000 saved ones. Deciding a call must stay fast with that many.
-func many(b *testing.B) *Rules {
+// manyRules builds rules with 10,000 saved ones. Deciding a call must stay fast with that many.
+func manyRules(b *testing.B) *Rules {
 	s, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "x.db"))
 	if err != nil {
 		b.Fatal(err)
@@ -42,7 +42,7 @@ func many(b *testing.B) *Rules {
 }
 
 func BenchmarkDecideAmong10000Rules(b *testing.B) {
-	r := many(b)
+	r := manyRules(b)
 	q := command("tool77 run a && git status")
 	for b.Loop() {
 		if r.Evaluate(q).Verdict != policy.Ask {
@@ -52,7 +52,7 @@ func BenchmarkDecideAmong10000Rules(b *testing.B) {
 }
 
 func BenchmarkPutAmong10000Rules(b *testing.B) {
-	r := many(b)
+	r := manyRules(b)
 	for i := 0; b.Loop(); i++ {
 		if _, err := r.Put(b.Context(), "ann", protocol.RulePutParams{Policy: fmt.Appendf(nil, `{"tool":"Bash","argv":["new%d"],"verdict":"allow"}`, i)}); err != nil {
 			b.Fatal(err)
@@ -61,7 +61,7 @@ func BenchmarkPutAmong10000Rules(b *testing.B) {
 }
 
 func BenchmarkListOf10000Rules(b *testing.B) {
-	r := many(b)
+	r := manyRules(b)
 	for b.Loop() {
 		if all, err := r.All(b.Context()); err != nil || len(all.Rules) != 10_000 {
 			b.Fatal(len(all.Rules), err)

@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// held returns a machine that confines commands to their workspace, without network and without
-// ~/.aws.
-func held() *protocol.HostInfo {
+// confiningHost returns a machine that confines commands to their workspace, without network and
+// without ~/.aws.
+func confiningHost() *protocol.HostInfo {
 	h := &protocol.HostInfo{
 		Workspace: "/srv/app", Home: "/home/me", Folders: []protocol.Folder{{Path: "/srv/app"}, {Path: "/srv/lib", ReadOnly: true}},
 		Enforcement: &protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Hidden: []string{"/home/me/.aws"}, SetsAside: []string{"/srv/app"}},
@@ -68,7 +68,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := rulesOf(t, config.Default().ToolApproval)
 			put(t, r, c.rule)
-			h := held()
+			h := confiningHost()
 			c.change(h)
 			for _, text := range []string{"make", "npm test", "docker exec box ls", "./x"} {
 				q := command(text)

@@ -322,7 +322,7 @@ func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	if _, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(misspelt)}); err == nil || !strings.Contains(err.Error(), `"cdw" (did you mean "cwd"?)`) {
 		t.Errorf("it was taken: %v", err)
 	}
-	if _, err := r.Try(nil, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(misspelt)}); err == nil {
+	if _, err := r.Try(nil, anyHost, protocol.RuleTryParams{Policy: json.RawMessage(misspelt)}); err == nil {
 		t.Error("it was tried")
 	}
 	file := `{"default":"allow","rules":[` + misspelt + `,{"tool":"Bash","argv":["ls"],"verdict":"allow","note":"mine"}],"grants":[{"argv":["make"],"cwd":"/srv/app"}]}`
@@ -343,7 +343,7 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 		q := command(text)
 		calls = append(calls, protocol.JournalEntry{CallID: protocol.CallID(text), Node: "n", Tool: "Bash", Effect: protocol.EffectExec, Input: q.Args, Preview: q.Preview})
 	}
-	res, err := r.Try(calls, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)})
+	res, err := r.Try(calls, anyHost, protocol.RuleTryParams{Policy: json.RawMessage(`{"tool":"Bash","argv":["make","*"],"verdict":"allow"}`)})
 	var names []string
 	for _, c := range res.Changed {
 		names = append(names, string(c.Call.CallID))
@@ -381,7 +381,7 @@ func TestTryListsWhatARuleCoversAndWhatItSpares(t *testing.T) {
 		"other files":     {`{"tool":"Write","path":"src/**","verdict":"allow"}`, "", "write"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, err := r.Try(calls, anywhere, protocol.RuleTryParams{Policy: json.RawMessage(c.policy)})
+			res, err := r.Try(calls, anyHost, protocol.RuleTryParams{Policy: json.RawMessage(c.policy)})
 			if err != nil || ids(res.Matched) != c.matched || ids(res.Unmatched) != c.unmatched {
 				t.Errorf("got  %q and %q (%v)\nwant %q and %q", ids(res.Matched), ids(res.Unmatched), err, c.matched, c.unmatched)
 			}

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// anywhere returns the host of every machine in these tests.
-func anywhere(protocol.NodeID) *protocol.HostInfo { return &protocol.HostInfo{Workspace: "/srv/app"} }
+// anyHost returns the host of every machine in these tests.
+func anyHost(protocol.NodeID) *protocol.HostInfo { return &protocol.HostInfo{Workspace: "/srv/app"} }
 
 // TestSavedRuleAllowsOnlyWhatItsPreviewListed tries random rules on a random history and then saves
 // them: each call that is newly allowed was in the preview.
@@ -57,7 +57,7 @@ func TestSavedRuleAllowsOnlyWhatItsPreviewListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		preview, err := r.Try(calls, anywhere, protocol.RuleTryParams{Policy: raw, Limit: len(calls)})
+		preview, err := r.Try(calls, anyHost, protocol.RuleTryParams{Policy: raw, Limit: len(calls)})
 		if err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}

@@ -77,7 +77,7 @@ func token(t *testing.T, a *Apps, p protocol.TokenCreateParams) protocol.TokenCr
 	return r
 }
 
-func refused(t *testing.T, a *Apps, bearer string) {
+func checkRevoked(t *testing.T, a *Apps, bearer string) {
 	t.Helper()
 	if p, err := a.access.Verify(t.Context(), bearer, ""); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("the token is taken: %v, %v", p, err)
@@ -113,9 +113,9 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 	if err != nil || len(tokens) != 1 || strings.Contains(tokens[0].Hash, r.Token) || tokens[0].Hash != hashOf(r.Token) {
 		t.Errorf("got %+v, error %v, want the hash of the token", tokens, err)
 	}
-	refused(t, a, r.Token+"x")
-	refused(t, a, tokens[0].Hash)
-	refused(t, a, "")
+	checkRevoked(t, a, r.Token+"x")
+	checkRevoked(t, a, tokens[0].Hash)
+	checkRevoked(t, a, "")
 }
 
 func TestOwnersTokenActsAsTheOwner(t *testing.T) {
@@ -134,7 +134,7 @@ func TestTokenEndsWithItsTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		refused(t, a, r.Token)
+		checkRevoked(t, a, r.Token)
 	})
 }
 
@@ -180,7 +180,7 @@ func TestChangesTakeEffectWithTheNextCall(t *testing.T) {
 	if err := a.Revoke(t.Context(), "owner", r.App.ID); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, a, r.Token)
+	checkRevoked(t, a, r.Token)
 	if _, err := a.Update(t.Context(), "owner", protocol.AppUpdateParams{ID: r.App.ID, Name: &name}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("a revoked app is changed: %v", err)
 	}

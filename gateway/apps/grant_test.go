@@ -103,7 +103,7 @@ func TestSignInDoesNotGiveOthersAScopeBack(t *testing.T) {
 	_, later := signIn(t, a, shell)
 	checkScopes(t, a, "first sign-in", first.Access, files)
 	checkScopes(t, a, "later sign-in", later.Access, shell)
-	refused(t, a, only.Access)
+	checkRevoked(t, a, only.Access)
 	if _, err := a.Refresh(t.Context(), only.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("sign-in without scopes: got %v, want ErrUnauthorized", err)
 	}

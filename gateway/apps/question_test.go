@@ -172,9 +172,9 @@ func TestAccessTokenIsForOneAddressAndOneHour(t *testing.T) {
 		if _, err := a.access.Verify(t.Context(), s.Access, "http://other/mcp"); !errors.Is(err, protocol.ErrUnauthorized) {
 			t.Errorf("taken elsewhere: %v", err)
 		}
-		refused(t, a, s.Refresh)
+		checkRevoked(t, a, s.Refresh)
 		time.Sleep(AccessTime)
-		refused(t, a, s.Access)
+		checkRevoked(t, a, s.Access)
 	})
 }
 
@@ -194,8 +194,8 @@ func TestRefreshTokenUsedTwiceRevokesTheApp(t *testing.T) {
 	if _, err := a.Refresh(t.Context(), first.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("used twice: %v", err)
 	}
-	refused(t, a, first.Access)
-	refused(t, a, second.Access)
+	checkRevoked(t, a, first.Access)
+	checkRevoked(t, a, second.Access)
 	if _, err := a.Refresh(t.Context(), second.Refresh, site, "", nil); !errors.Is(err, protocol.ErrUnauthorized) {
 		t.Errorf("the next one lives on: %v", err)
 	}
@@ -250,7 +250,7 @@ func TestAnAppRevokesOnlyItsOwnTokens(t *testing.T) {
 	if err := a.RevokeToken(t.Context(), s.Access, site); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, a, s.Access)
+	checkRevoked(t, a, s.Access)
 	again, err := a.Refresh(t.Context(), s.Refresh, site, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestAnAppRevokesOnlyItsOwnTokens(t *testing.T) {
 	if err := a.RevokeToken(t.Context(), again.Refresh, site); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, a, again.Access)
+	checkRevoked(t, a, again.Access)
 }
 
 func TestExpiredTokensAreDeleted(t *testing.T) {

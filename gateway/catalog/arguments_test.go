@@ -72,6 +72,6 @@ func TestBurstIsAllowedAfterAPause(t *testing.T) {
 		for range 3 {
 			b.must(me, name, args)
 		}
-		b.fails(me, name, args, protocol.FaultRateLimited, "machine")
+		b.checkFault(me, name, args, protocol.FaultRateLimited, "machine")
 	}
 }

@@ -46,12 +46,12 @@ func TestNoWritingOfArgumentsAvoidsTheScopes(t *testing.T) {
 	}
 }
 
-// A nested batch is refused. Unfolding it for its scopes would read each level again with everything
-// below it: minutes for one request.
+// A nested batch is refused. Unfolding it for its scopes would read each level again with
+// everything below it: minutes for one request.
 func TestNestedBatchIsNotUnfolded(t *testing.T) {
 	b := newBench(t)
 	const args = `{"target":{"node_id":"nas"},"op":"batch","ops":[{"op":"batch","ops":[{"op":"stat","path":"/x"}]}]}`
-	f := b.fails(app("a", protocol.ScopeNetworkRead), "file", args, protocol.FaultForbidden, "")
+	f := b.checkFault(app("a", protocol.ScopeNetworkRead), "file", args, protocol.FaultForbidden, "")
 	if !strings.Contains(string(f.Details), `"required_scopes":["fs.write"]`) {
 		t.Errorf("details %s", f.Details)
 	}
@@ -65,14 +65,14 @@ func TestMachineHasOneLimitUnderAllItsNames(t *testing.T) {
 	b.config.API.Limits.Machine = config.RateLimit{PerMinute: 1, Burst: 1}
 	b.must(app("a"), "fs_stat", `{"target":{"node_id":"laptop"},"path":"/x"}`)
 	for _, target := range []string{`{"node_id":"laptop"}`, `{"node_name":"laptop"}`, `{"node_name":"LapTop"}`, `{"node_name":"Laptop","network_name":"home"}`} {
-		b.fails(app("b"), "fs_stat", `{"target":`+target+`,"path":"/x"}`, protocol.FaultRateLimited, "machine")
+		b.checkFault(app("b"), "fs_stat", `{"target":`+target+`,"path":"/x"}`, protocol.FaultRateLimited, "machine")
 	}
 	// Names of no machine have no limits, and do not push those of others out of memory.
 	unknown := `{"target":{"node_name":"` + strings.Repeat("x", 1000) + `"}}`
 	if got := b.net.machineOf(app("b"), json.RawMessage(unknown)); got != "" {
 		t.Errorf("machine of a call without one: got %q", got)
 	}
-	b.fails(app("b"), "fs_stat", strings.TrimSuffix(unknown, "}")+`,"path":"/x"}`, protocol.FaultTargetNotFound, "")
+	b.checkFault(app("b"), "fs_stat", strings.TrimSuffix(unknown, "}")+`,"path":"/x"}`, protocol.FaultTargetNotFound, "")
 }
 
 func TestOneCallerLeavesRoomForOthers(t *testing.T) {
@@ -142,7 +142,7 @@ func TestOutcomeBelongsToItsCaller(t *testing.T) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
 	}
-	b.fails(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultApprovalRequired, "")
+	b.checkFault(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultApprovalRequired, "")
 	<-asked
 	for _, p := range []auth.Principal{app("b"), me, app("a", protocol.ScopeNetworkRead)} { // the last was narrowed
 		if _, err := b.jobs.Outcome(t.Context(), p, "c1"); !isNotFound(err) {

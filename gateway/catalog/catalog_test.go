@@ -169,7 +169,7 @@ func (b *bench) must(p auth.Principal, name, args string) string {
 	return string(r.Data)
 }
 
-func (b *bench) fails(p auth.Principal, name, args string, code protocol.FaultCode, text string) *protocol.Fault {
+func (b *bench) checkFault(p auth.Principal, name, args string, code protocol.FaultCode, text string) *protocol.Fault {
 	b.t.Helper()
 	r, err := b.call(p, name, args)
 	f, _ := errors.AsType[*protocol.Fault](err)
@@ -250,15 +250,15 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 	for name, args := range map[string]string{
 		"fs_write": on + `}`, "command": `{}`, "network_directory": `{}`, "net_dns": `{}`, "nas__Bash": `{}`, "file": on + `,"op":"delete"}`,
 	} {
-		b.fails(reader, name, args, protocol.FaultForbidden, "scope")
+		b.checkFault(reader, name, args, protocol.FaultForbidden, "scope")
 	}
-	f := b.fails(reader, "file", on+`,"op":"batch","ops":[{"op":"stat","path":"/x"},{"op":"mkdir","path":"/y"}]}`, protocol.FaultForbidden, "")
+	f := b.checkFault(reader, "file", on+`,"op":"batch","ops":[{"op":"stat","path":"/x"},{"op":"mkdir","path":"/y"}]}`, protocol.FaultForbidden, "")
 	if string(f.Details) != `{"granted_scopes":["fs.read"],"required_scopes":["fs.read","fs.write"]}` {
 		t.Errorf("details %s", f.Details)
 	}
 	b.must(reader, "file", on+`,"op":"stat"}`)
 	if limited := (auth.App(protocol.App{ID: "n", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"nas"}})); true {
-		b.fails(limited, "fs_stat", `{"target":{"node_id":"laptop"},"path":"/x"}`, protocol.FaultTargetNotFound, "")
+		b.checkFault(limited, "fs_stat", `{"target":{"node_id":"laptop"},"path":"/x"}`, protocol.FaultTargetNotFound, "")
 		if dir := b.must(limited, "network_directory", `{}`); strings.Contains(dir, "laptop") || !strings.Contains(dir, "nas") {
 			t.Errorf("it sees %s", dir)
 		}
@@ -268,7 +268,7 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 			}
 		}
 		for _, name := range []string{"laptop__Bash", "gsv__ReadFile", "none__Bash"} {
-			b.fails(limited, name, `{}`, protocol.FaultNotFound, name)
+			b.checkFault(limited, name, `{}`, protocol.FaultNotFound, name)
 			if err := b.Check(limited, Request{Tool: name}); err != nil {
 				t.Errorf("it can tell %s from a tool that does not exist: %v", name, err)
 			}
@@ -289,7 +289,7 @@ func TestTheExactSpellingOfAMachineWins(t *testing.T) {
 			t.Errorf("%s: called %s, want %s", name, c.Tool, want)
 		}
 	}
-	b.fails(me, "fs_stat", `{"target":{"node_name":"Nas"},"path":"/x"}`, protocol.FaultInvalidArgs, "use node_id")
+	b.checkFault(me, "fs_stat", `{"target":{"node_name":"Nas"},"path":"/x"}`, protocol.FaultInvalidArgs, "use node_id")
 }
 
 func TestTargetsAreResolved(t *testing.T) {
@@ -306,11 +306,11 @@ func TestTargetsAreResolved(t *testing.T) {
 		`{}`: protocol.FaultInvalidArgs, `{"node_name":"twin"}`: protocol.FaultInvalidArgs, `{"node_id":"none"}`: protocol.FaultTargetNotFound, `{"network_name":"other","node_id":"nas"}`: protocol.FaultTargetNotFound,
 		`{"node_id":"old"}`: protocol.FaultTargetUnreachable, `{"node_id":"nas","node_name":"Laptop"}`: protocol.FaultTargetNotFound,
 	} {
-		b.fails(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`, code, "")
+		b.checkFault(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`, code, "")
 	}
-	b.fails(me, "fs_stat", `{"path":"/x"}`, protocol.FaultInvalidArgs, "target")
-	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x","other":1}`, protocol.FaultInvalidArgs, "other")
-	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":7}`, protocol.FaultInvalidArgs, "")
+	b.checkFault(me, "fs_stat", `{"path":"/x"}`, protocol.FaultInvalidArgs, "target")
+	b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x","other":1}`, protocol.FaultInvalidArgs, "other")
+	b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":7}`, protocol.FaultInvalidArgs, "")
 }
 
 func TestDirectoryIsFiltered(t *testing.T) {
@@ -336,7 +336,7 @@ func TestDirectoryIsFiltered(t *testing.T) {
 		}
 	}
 	for _, filter := range []string{"node_name_glob", "hostname_glob", "platform_glob"} {
-		b.fails(me, "network_directory", `{"`+filter+`":"["}`, protocol.FaultInvalidArgs, "pattern")
+		b.checkFault(me, "network_directory", `{"`+filter+`":"["}`, protocol.FaultInvalidArgs, "pattern")
 	}
 	all := b.must(me, "network_directory", `{}`)
 	for _, want := range []string{
@@ -427,7 +427,7 @@ func TestFailuresHaveCodes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b.answer = func(context.Context, tool.Call) (tool.Result, error) { return c.r, c.err }
-			f := b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, c.code, "")
+			f := b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, c.code, "")
 			if strings.Contains(f.Message, "secret") {
 				t.Errorf("it tells %q", f.Message)
 			}
@@ -442,14 +442,14 @@ func TestFailuresHaveCodes(t *testing.T) {
 		protocol.FaultTargetUnreachable: info(protocol.CallUnknown, "gone", lost), protocol.FaultInternal: info(protocol.CallUnknown, "It may have happened.", nil),
 	} {
 		b.answer = func(context.Context, tool.Call) (tool.Result, error) { return r, nil }
-		if f := b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, want, r.Info.Error); f.Retryable {
+		if f := b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, want, r.Info.Error); f.Retryable {
 			t.Errorf("%s: a call of unknown outcome is retryable", want)
 		}
 	}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		return info(protocol.CallDenied, protocol.NobodyAnswered+" in time", nil), nil
 	}
-	b.fails(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultPermissionDenied, "owner did not answer in time")
+	b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultPermissionDenied, "owner did not answer in time")
 	for code := range statuses {
 		if HTTPStatus(code) < 400 {
 			t.Errorf("%s: status %d", code, HTTPStatus(code))
@@ -509,13 +509,13 @@ func TestExtraToolsReturnObjects(t *testing.T) {
 	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":null}` {
 		t.Errorf("got %s", got)
 	}
-	b.fails(app("a"), "nas__fs_read", `{}`, protocol.FaultNotFound, "no tool")
-	b.fails(app("a"), "", `{}`, protocol.FaultNotFound, "no tool")
+	b.checkFault(app("a"), "nas__fs_read", `{}`, protocol.FaultNotFound, "no tool")
+	b.checkFault(app("a"), "", `{}`, protocol.FaultNotFound, "no tool")
 }
 
 func TestArgumentsMustBeUTF8(t *testing.T) {
 	b := newBench(t)
-	b.fails(me, "fs_stat", "{\"target\":{\"node_id\":\"nas\"},\"path\":\"/a\xff\"}", protocol.FaultInvalidArgs, "UTF-8")
+	b.checkFault(me, "fs_stat", "{\"target\":{\"node_id\":\"nas\"},\"path\":\"/a\xff\"}", protocol.FaultInvalidArgs, "UTF-8")
 	if len(b.calls) != 0 {
 		t.Errorf("got calls %v, want none", b.calls)
 	}

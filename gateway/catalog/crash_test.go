@@ -12,7 +12,7 @@ func TestPanicOfACallInTheBackgroundFailsIt(t *testing.T) {
 	b := newBench(t)
 	works := b.answer
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { panic("broken") }
-	b.fails(app("a"), "fs_stat", statArgs, protocol.FaultInternal, "")
+	b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultInternal, "")
 	b.answer = works
 	b.must(app("a"), "fs_stat", statArgs)
 }

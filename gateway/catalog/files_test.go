@@ -34,20 +34,20 @@ func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 		`"old_string":"a"}`: "required", `"edits":[]}`: "required", `"old_string":"a","new_string":"b","edits":[{"old_string":"a","new_string":"b"}]}`: "not both",
 		`"edits":[{"old_string":"a","new_string":"b","expected_sha256":"s"},{"old_string":"a","new_string":"b","expected_sha256":"t"}]}`: "the same for all",
 	} {
-		b.fails(me, "fs_edit", on+args, protocol.FaultInvalidArgs, text)
+		b.checkFault(me, "fs_edit", on+args, protocol.FaultInvalidArgs, text)
 	}
-	b.fails(me, "fs_edit", `{"target":{"node_id":"nas"},"path":"x","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "absolute")
-	b.fails(me, "file", on+`"op":"edit","edits":[{"old_string":"a","new_string":"b"}]}`, protocol.FaultInvalidArgs, "multi_edit")
-	b.fails(me, "file", on+`"op":"multi_edit","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "multi_edit takes edits")
+	b.checkFault(me, "fs_edit", `{"target":{"node_id":"nas"},"path":"x","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "absolute")
+	b.checkFault(me, "file", on+`"op":"edit","edits":[{"old_string":"a","new_string":"b"}]}`, protocol.FaultInvalidArgs, "multi_edit")
+	b.checkFault(me, "file", on+`"op":"multi_edit","old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "multi_edit takes edits")
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: "oldString found 2 times in '/x'. Use replaceAll: true or more."}}, nil
 	}
-	b.fails(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "old_string found 2 times in '/x'. Use replace_all or more.")
+	b.checkFault(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultInvalidArgs, "old_string found 2 times in '/x'. Use replace_all or more.")
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		const text = "File too large for Edit. Replace it with Write."
 		return tool.Result{Info: protocol.CallInfo{State: protocol.CallFailed, Error: text, Fault: protocol.NewFault(protocol.FaultTooLarge, text)}}, nil
 	}
-	b.fails(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultTooLarge, "File too large for fs_edit. Replace it with fs_write.")
+	b.checkFault(me, "fs_edit", on+`"old_string":"a","new_string":"b"}`, protocol.FaultTooLarge, "File too large for fs_edit. Replace it with fs_write.")
 }
 
 func TestAbsolutePathsOfEverySystemAreKnown(t *testing.T) {
@@ -87,8 +87,8 @@ func TestBatchGoesOnAfterAFailure(t *testing.T) {
 	many := strings.Repeat(`{"op":"stat","path":"/x"},`, 100)
 	b.must(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":[`+strings.TrimSuffix(many, ",")+`]}`)
 	for _, ops := range []string{`[]`, `[` + many + `{"op":"stat","path":"/x"}]`} {
-		b.fails(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":`+ops+`}`, protocol.FaultInvalidArgs, "1 to 100")
+		b.checkFault(me, "file", `{"target":{"node_id":"nas"},"op":"batch","ops":`+ops+`}`, protocol.FaultInvalidArgs, "1 to 100")
 	}
-	b.fails(me, "file", `{"target":{"node_id":"none"},"op":"batch","ops":[{"op":"stat"}]}`, protocol.FaultTargetNotFound, "")
-	b.fails(me, "file", `{"target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "op is required")
+	b.checkFault(me, "file", `{"target":{"node_id":"none"},"op":"batch","ops":[{"op":"stat"}]}`, protocol.FaultTargetNotFound, "")
+	b.checkFault(me, "file", `{"target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "op is required")
 }

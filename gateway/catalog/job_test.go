@@ -19,8 +19,8 @@ import (
 
 const statArgs = `{"target":{"node_id":"nas"},"path":"/x"}`
 
-// asking makes every call wait for the person, who answers by answered.
-func asking(b *bench) (answered chan tool.Result) {
+// waitForPerson makes every call wait for the person, who answers by answered.
+func waitForPerson(b *bench) (answered chan tool.Result) {
 	answered = make(chan tool.Result)
 	b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		q := protocol.Question{ID: "q", CallID: "call", State: protocol.QuestionPending}
@@ -40,9 +40,9 @@ func asking(b *bench) (answered chan tool.Result) {
 func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		answered := asking(b)
+		answered := waitForPerson(b)
 		began := time.Now()
-		f := b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "not answered yet")
+		f := b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "not answered yet")
 		if waited := time.Since(began); waited != 45*time.Second || !f.Retryable || string(f.Details) != `{"approval_id":"q","call_id":"call","poll":"/api/v1/calls/call","retry_after_ms":5000}` {
 			t.Errorf("after %v: %+v %s", waited, f, f.Details)
 		}
@@ -73,7 +73,7 @@ func TestCallerHearsRegularlyThatItsCallGoesOn(t *testing.T) {
 		text    string
 		want    int
 	}{
-		"waits for the person": {func(b *bench) { asking(b) }, 45 * time.Second, `"call_id":"call"`, 3},
+		"waits for the person": {func(b *bench) { waitForPerson(b) }, 45 * time.Second, `"call_id":"call"`, 3},
 		"runs": {func(b *bench) {
 			b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 				time.Sleep(2 * time.Minute)
@@ -121,7 +121,7 @@ func TestAllowedCallKeepsItsCaller(t *testing.T) {
 func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		answered := asking(b)
+		answered := waitForPerson(b)
 		n := 0
 		ask := b.answer
 		b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -132,7 +132,7 @@ func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
 			return ask(ctx, c)
 		}
 		batch := `{"target":{"node_id":"nas"},"path":"/x","op":"batch","ops":[{"op":"mkdir","path":"/x"},{"op":"mkdir","path":"/y"}]}`
-		b.fails(app("a"), "file", batch, protocol.FaultApprovalRequired, "")
+		b.checkFault(app("a"), "file", batch, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{"path":"/x"}`)
 		synctest.Wait()
 		f := new(protocol.Fault)
@@ -149,15 +149,15 @@ func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
 func TestOutcomeIsKeptForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		answered := asking(b)
-		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		answered := waitForPerson(b)
+		b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{"path":"/x"}`)
 		time.Sleep(job.OutcomeTime - time.Second)
 		r, err := b.jobs.Outcome(t.Context(), app("a"), "call")
 		if err != nil || !strings.Contains(string(r.Data), "/x") {
 			t.Errorf("got %s, %v", r.Data, err)
 		}
-		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{}`)
 		time.Sleep(job.OutcomeTime + time.Second)
 		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call"); err == nil {
@@ -187,7 +187,7 @@ func TestCallerThatGoesCancelsItsCall(t *testing.T) {
 
 func TestCloseEndsWaitingCalls(t *testing.T) {
 	b := newBench(t)
-	asking(b)
+	waitForPerson(b)
 	failed := make(chan error, 1)
 	go func() {
 		_, err := b.call(app("a"), "fs_stat", statArgs)
@@ -206,7 +206,7 @@ func TestCloseEndsWaitingCalls(t *testing.T) {
 	if f, _ := errors.AsType[*protocol.Fault](<-failed); f == nil || f.Code != protocol.FaultCanceled {
 		t.Errorf("got %v", f)
 	}
-	b.fails(me, "fs_stat", statArgs, protocol.FaultResourceExhausted, "")
+	b.checkFault(me, "fs_stat", statArgs, protocol.FaultResourceExhausted, "")
 }
 
 func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
@@ -361,7 +361,7 @@ func TestOnlySoManyStreamsRun(t *testing.T) {
 		}()
 		<-started
 	}
-	f := b.fails(me, "fs_grep", args, protocol.FaultResourceExhausted, "2 streams")
+	f := b.checkFault(me, "fs_grep", args, protocol.FaultResourceExhausted, "2 streams")
 	if !f.Retryable || !strings.Contains(string(f.Details), "retry_after_ms") {
 		t.Errorf("got %+v", f)
 	}
@@ -378,8 +378,8 @@ func TestOnlySoManyStreamsRun(t *testing.T) {
 func TestWithdrawnCallIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		answered := asking(b)
-		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		answered := waitForPerson(b)
+		b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		withdraw := func(who string) protocol.FaultCode {
 			_, err := b.jobs.Withdraw(t.Context(), app(who), "call")
 			if err == nil {
@@ -396,7 +396,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 		if code := withdraw("a"); code != protocol.FaultNotFound {
 			t.Errorf("a second time: %q", code)
 		}
-		b.fails(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
+		b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{"path":"/x"}`)
 		synctest.Wait()
 		if r, err := b.jobs.Withdraw(t.Context(), app("a"), "call"); err != nil || !strings.Contains(string(r.Data), "/x") {

@@ -66,7 +66,7 @@ func TestCommandWithoutItsInputIsEnded(t *testing.T) {
 			}
 			return start(ctx, c)
 		}
-		b.fails(app("a"), "command", `{"session":{"node_id":"nas","command":"sh"},"input":"rm x"}`, protocol.FaultPermissionDenied, "")
+		b.checkFault(app("a"), "command", `{"session":{"node_id":"nas","command":"sh"},"input":"rm x"}`, protocol.FaultPermissionDenied, "")
 		synctest.Wait()
 		if got := b.killed(); !slices.Equal(got, []string{"cmd"}) {
 			t.Errorf("ended %v, want the command: nobody has got its ID", got)
@@ -109,7 +109,7 @@ func TestCommandsEndWithTheAccessOfTheirApp(t *testing.T) {
 		b.jobs.CancelOf("a")
 		b.commands.CancelOf("a")
 		synctest.Wait()
-		b.fails(app("a"), "command", `{"command_id":"cmd"}`, protocol.FaultNotFound, "")
+		b.checkFault(app("a"), "command", `{"command_id":"cmd"}`, protocol.FaultNotFound, "")
 		if len(b.commands.List()) != 1 {
 			t.Error("a command that could not be ended is not listed")
 		}
@@ -175,7 +175,7 @@ func TestStreamsCountForEachApp(t *testing.T) {
 		const args = `{"target":{"node_id":"nas"},"path":"/","pattern":"x"}`
 		go b.call(app("a"), "fs_grep", args)
 		synctest.Wait()
-		f := b.fails(app("a"), "fs_grep", args, protocol.FaultResourceExhausted, "1 streams")
+		f := b.checkFault(app("a"), "fs_grep", args, protocol.FaultResourceExhausted, "1 streams")
 		if !strings.Contains(string(f.Details), "retry_after_ms") {
 			t.Errorf("details %s, want the time to wait", f.Details)
 		}

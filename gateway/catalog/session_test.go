@@ -73,7 +73,7 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"%PATH%", `\"`, `\n`} {
-		b.fails(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"`+value+`"}}}`, protocol.FaultInvalidArgs, "cannot set A")
+		b.checkFault(app("a"), "command", `{"session":{"node_id":"pc","command":"dir","env":{"A":"`+value+`"}}}`, protocol.FaultInvalidArgs, "cannot set A")
 	}
 }
 
@@ -103,15 +103,15 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 		if p == "owner" {
 			who = me
 		}
-		b.fails(who, "command", `{"command_id":"cmd","input":"rm -rf x"}`, protocol.FaultNotFound, "another token")
-		b.fails(who, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "another token")
-		b.fails(who, "file", `{"file_id":"file"}`, protocol.FaultNotFound, "another token")
+		b.checkFault(who, "command", `{"command_id":"cmd","input":"rm -rf x"}`, protocol.FaultNotFound, "another token")
+		b.checkFault(who, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "another token")
+		b.checkFault(who, "file", `{"file_id":"file"}`, protocol.FaultNotFound, "another token")
 	}
-	b.fails(app("a"), "fs_write", `{"file_id":"file"}`, protocol.FaultNotFound, "")
-	b.fails(app("a"), "command", `{"command_id":"file"}`, protocol.FaultNotFound, "")
+	b.checkFault(app("a"), "fs_write", `{"file_id":"file"}`, protocol.FaultNotFound, "")
+	b.checkFault(app("a"), "command", `{"command_id":"file"}`, protocol.FaultNotFound, "")
 	limited := app("a")
 	limited.LimitedTo = []protocol.NodeID{"laptop"}
-	b.fails(limited, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "")
+	b.checkFault(limited, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "")
 	if len(b.calls) != calls || len(b.steps) != 0 {
 		t.Error("the machine was asked about a foreign session")
 	}
@@ -141,7 +141,7 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	if got := b.must(app("a"), "fs_read", `{"file_id":"f"}`); !strings.Contains(got, `"done":true`) {
 		t.Errorf("got %s", got)
 	}
-	b.fails(app("a"), "fs_read", `{"file_id":"f"}`, protocol.FaultNotFound, "")
+	b.checkFault(app("a"), "fs_read", `{"file_id":"f"}`, protocol.FaultNotFound, "")
 }
 
 func TestFileInPartsTakesEffectByACallOfItsOwn(t *testing.T) {
@@ -161,7 +161,7 @@ func TestFileInPartsTakesEffectByACallOfItsOwn(t *testing.T) {
 	}
 	const begin, last = `{"target":{"node_id":"nas"},"op":"write","path":"/x","chunk":"a"}`, `{"file_id":"f","chunk":"b","done":true}`
 	b.must(app("a"), "file", begin)
-	b.fails(app("a"), "fs_write", `{"file_id":"f","target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "leave target out")
+	b.checkFault(app("a"), "fs_write", `{"file_id":"f","target":{"node_id":"nas"}}`, protocol.FaultInvalidArgs, "leave target out")
 	if got := b.must(app("a"), "file", last); !strings.Contains(got, `"offset":1`) || !strings.Contains(got, `"done":true`) {
 		t.Errorf("got %s, want the offset of the last part", got)
 	}
@@ -171,11 +171,11 @@ func TestFileInPartsTakesEffectByACallOfItsOwn(t *testing.T) {
 	if c := b.last(); string(c.Args) != `{"file_id":"f","path":"/x","sha256":"s2","done":true}` {
 		t.Errorf("finished with %s, want the path and the checksum of what was collected", c.Args)
 	}
-	b.fails(app("a"), "fs_write", last, protocol.FaultNotFound, "")
+	b.checkFault(app("a"), "fs_write", last, protocol.FaultNotFound, "")
 	denied = true
 	b.must(app("a"), "file", begin)
-	b.fails(app("a"), "fs_write", last, protocol.FaultPermissionDenied, "")
-	b.fails(app("a"), "fs_write", last, protocol.FaultNotFound, "")
+	b.checkFault(app("a"), "fs_write", last, protocol.FaultPermissionDenied, "")
+	b.checkFault(app("a"), "fs_write", last, protocol.FaultNotFound, "")
 	if len(b.dropped) != 1 || b.dropped[0] != "f" {
 		t.Errorf("dropped %v, want the file of the denied call", b.dropped)
 	}
@@ -186,7 +186,7 @@ func TestOldMachineWritesNoFileInParts(t *testing.T) {
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) {
 		return succeed(`{"file_id":"f","path":"/x","total":1,"done":false}`), nil
 	}
-	b.fails(me, "fs_write", `{"target":{"node_id":"nas"},"path":"/x","chunk":"a"}`, protocol.FaultUnsupported, "update it")
+	b.checkFault(me, "fs_write", `{"target":{"node_id":"nas"},"path":"/x","chunk":"a"}`, protocol.FaultUnsupported, "update it")
 	if len(b.dropped) != 1 {
 		t.Errorf("dropped %v, want the file", b.dropped)
 	}
@@ -201,7 +201,7 @@ func TestSessionOnAMachineThatIsGoneIsRetryable(t *testing.T) {
 	b.must(me, "command", `{"session":{"node_id":"nas","command":"bash"}}`)
 	b.must(me, "fs_read", statArgs)
 	for tool, args := range map[string]string{"command": `{"command_id":"cmd"}`, "fs_read": `{"file_id":"file"}`} {
-		if f := b.fails(me, tool, args, protocol.FaultTargetUnreachable, ""); !f.Retryable {
+		if f := b.checkFault(me, tool, args, protocol.FaultTargetUnreachable, ""); !f.Retryable {
 			t.Errorf("%s: not retryable", tool)
 		}
 	}
@@ -215,7 +215,7 @@ func TestWrongCommandsSayWhatToDo(t *testing.T) {
 		`{"session":{"node_id":"nas","command":"ls","env":{"A B":"x"}}}`: "not the name of a variable", `{"session":{"node_id":"nas","command":"ls","env":{"A":"\u0000"}}}`: "cannot set A",
 		`{"session":{"node_id":"nas","command":"ls","shell":"fish"}}`: "shell", `{"command_id":"x","signal":"SIGSTOP"}`: "signal", `{"session":{"node_id":"nas"}}`: "command",
 	} {
-		b.fails(me, "command", args, protocol.FaultInvalidArgs, text)
+		b.checkFault(me, "command", args, protocol.FaultInvalidArgs, text)
 	}
 }
 

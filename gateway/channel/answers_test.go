@@ -16,7 +16,7 @@ func TestAnswersComeFromTheEventsOfTheRun(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()
 	start(t, b)
-	res, err := b.Inbox.Inbound(t.Context(), dm("hold"))
+	res, err := b.Inbox.Inbound(t.Context(), directMessage("hold"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestAnswersComeFromTheEventsOfTheRun(t *testing.T) {
 	b.Bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: res.SessionKey, Run: &protocol.RunInfo{
 		RunID: res.RunID, State: protocol.RunFailed, EndedAt: 1, Error: protocol.ErrUnavailable.With("the model is asleep"),
 	}})
-	says(t, p, "Let me look.", "Here it is.", "I could not finish this: the model is asleep")
+	waitSent(t, p, "Let me look.", "Here it is.", "I could not finish this: the model is asleep")
 }
 
 // An answer that could not be put into the outbox is read from the transcript a minute later.
@@ -41,7 +41,7 @@ func TestUnstoredAnswerIsReadLater(t *testing.T) {
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 		b.Begin()
 		start(t, b)
-		res, err := b.Inbox.Inbound(t.Context(), dm("hold"))
+		res, err := b.Inbox.Inbound(t.Context(), directMessage("hold"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,6 +56,6 @@ func TestUnstoredAnswerIsReadLater(t *testing.T) {
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		says(t, p, "Here it is.")
+		waitSent(t, p, "Here it is.")
 	})
 }

@@ -15,7 +15,7 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 	b.Begin()
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"allowlist","allowFrom":["ann","club"],"owners":["Bob"]}`)
 	from := func(id, kind, text string) protocol.ChannelInboundParams {
-		in := dm(text)
+		in := directMessage(text)
 		in.Message.ID = protocol.NewID()
 		in.Peer, in.Sender = protocol.Peer{Kind: kind, ID: id}, &protocol.Sender{ID: id, Name: "bob"}
 		if kind == protocol.PeerGroup {
@@ -58,7 +58,7 @@ func TestOnlyThePersonCommandsAndOnlyInDirectMessages(t *testing.T) {
 func TestQuotedDirectivesAreIgnored(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"owners":["ann"]}`)
-	in := dm("and /think:high in /srv/app")
+	in := directMessage("and /think:high in /srv/app")
 	in.Message.ReplyToText = "/model:evil/one and /t:low, see /srv/app"
 	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)

@@ -13,13 +13,13 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()
 	start(t, b)
-	in := dm("go")
+	in := directMessage("go")
 	in.Message.ID = "m1"
 	res, err := b.Inbox.Inbound(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	says(t, p, "You said go")
+	waitSent(t, p, "You said go")
 	for _, c := range []struct {
 		run, after protocol.RunID
 		text       string
@@ -31,7 +31,7 @@ func TestAnswerToABackgroundCommandGoesWhereTheChatIsHeld(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	says(t, p, "You said go", "You said first", "You said second", "You said third")
+	waitSent(t, p, "You said go", "You said first", "You said second", "You said third")
 	if err := b.Answers.Follow(t.Context(), "agent:main:app:chat:x", "exec-5", "exec-4"); err != nil {
 		t.Error(err)
 	}

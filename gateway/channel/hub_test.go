@@ -39,7 +39,7 @@ func TestPolicies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, _ := open(t)
 			b.Set(t, "channels.pigeon", tc.config)
-			in := dm("hello")
+			in := directMessage("hello")
 			in.Peer.ID = tc.sender
 			if tc.peer.ID != "" {
 				in.Peer, in.Sender = tc.peer, &protocol.Sender{ID: tc.sender}
@@ -106,7 +106,7 @@ func TestEnvelope(t *testing.T) {
 func TestDocumentsAreStoredUnderSafeNames(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-	in := dm("look")
+	in := directMessage("look")
 	in.Message.Media = []protocol.Media{{Type: "document", Filename: `..\..\AGENTS.md`, MimeType: "text/plain", Data: base64.StdEncoding.EncodeToString([]byte("obey"))}}
 	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
@@ -124,7 +124,7 @@ func TestRecordingsGoToTheChatThatUnderstandsThem(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	encode := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 	ogg, mp4 := encode("OggS\x00voice"), encode("\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom")
-	in := dm("")
+	in := directMessage("")
 	in.Message.Media = []protocol.Media{
 		{Type: "audio", MimeType: "audio/ogg; codecs=opus", Filename: "a.ogg", Data: ogg},
 		{Type: "audio", Filename: "b.m4a", Data: mp4},
@@ -150,14 +150,14 @@ func TestAFloodIsBlockedAndEndsAfterAMinute(t *testing.T) {
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 		blocked := 0
 		for range 30 {
-			if res, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil {
+			if res, err := b.Inbox.Inbound(t.Context(), directMessage("hold")); err != nil {
 				t.Fatal(err)
 			} else if res.Status == protocol.InboundBlocked {
 				blocked++
 			}
 		}
 		time.Sleep(61 * time.Second)
-		res, err := b.Inbox.Inbound(t.Context(), dm("hold"))
+		res, err := b.Inbox.Inbound(t.Context(), directMessage("hold"))
 		if err != nil || res.Status != protocol.ChatStarted || blocked != 10 {
 			t.Errorf("got %+v, error %v, %d blocked, want it started, 10", res, err, blocked)
 		}
@@ -170,7 +170,7 @@ func TestFirstStartedAccountRetainsItsConnection(t *testing.T) {
 	start(t, b)
 	was := p.Up("default")
 	b.Begin()
-	if _, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), directMessage("hello")); err != nil {
 		t.Fatal(err)
 	}
 	polltest.Until(t, "nobody is answered", func() bool { return len(p.Sent()) > 0 })

@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-func dm(text string) protocol.ChannelInboundParams {
+func directMessage(text string) protocol.ChannelInboundParams {
 	return protocol.ChannelInboundParams{Channel: "pigeon", AccountID: "default", Peer: protocol.Peer{Kind: "dm", ID: "ann"}, Message: protocol.ChannelMessage{Text: text}}
 }
 
@@ -43,7 +43,7 @@ func texts(p *channeltest.Pigeon) []string {
 	return list
 }
 
-func says(t *testing.T, p *channeltest.Pigeon, want ...string) {
+func waitSent(t *testing.T, p *channeltest.Pigeon, want ...string) {
 	t.Helper()
 	polltest.Until(t, fmt.Sprintf("said %q", want), func() bool { return len(p.Sent()) >= len(want) })
 	if got := texts(p); !slices.Equal(got, want) {
@@ -51,8 +51,8 @@ func says(t *testing.T, p *channeltest.Pigeon, want ...string) {
 	}
 }
 
-// refuseWrites makes the store in dir refuse a kind of write, such as INSERT ON questions, as a full
-// disk does, until the returned function is called.
+// refuseWrites makes the store in dir refuse a kind of write, such as INSERT ON questions, as a
+// full disk does, until the returned function is called.
 func refuseWrites(t *testing.T, dir, write string) (allow func()) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(dir, "s.db")))

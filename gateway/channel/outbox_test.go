@@ -22,17 +22,17 @@ func TestAnswersGoOutOnceAndTypingAroundThem(t *testing.T) {
 	b.Begin()
 	start(t, b)
 	up := p.Up("default")
-	if _, err := up.Inbound(t.Context(), dm("do it twice")); err != nil {
+	if _, err := up.Inbound(t.Context(), directMessage("do it twice")); err != nil {
 		t.Fatal(err)
 	}
-	says(t, p, "Let me look.", "You said twice")
-	in := dm("fail")
+	waitSent(t, p, "Let me look.", "You said twice")
+	in := directMessage("fail")
 	in.Peer = protocol.Peer{Kind: "group", ID: "g"}
 	in.Message.ID = "m7"
 	if _, err := up.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
 	}
-	says(t, p, "Let me look.", "You said twice", "I could not finish this: the model is asleep")
+	waitSent(t, p, "Let me look.", "You said twice", "I could not finish this: the model is asleep")
 	if last := p.Sent()[2]; last.Message.ReplyToID != "m7" || last.SessionKey != "agent:main:pigeon:group:g" {
 		t.Errorf("got %+v, want a reply to m7 in the group", last)
 	}
@@ -66,7 +66,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()
 	start(t, b)
-	in := dm("please hold")
+	in := directMessage("please hold")
 	in.Message.ID = "m1"
 	res, err := b.Inbox.Inbound(t.Context(), in)
 	if err != nil {
@@ -85,7 +85,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 		t.Errorf("got %+v, want one account without its key", accounts)
 	}
 	b.Begin()
-	says(t, p, "Here it is.")
+	waitSent(t, p, "Here it is.")
 	if again, err := b.Inbox.Inbound(t.Context(), in); err != nil || again.Status != protocol.InboundDuplicate {
 		t.Errorf("got %+v, error %v, want a duplicate", again, err)
 	}
@@ -98,7 +98,7 @@ func TestAnswersSurviveARestartAndAnAbsentNetwork(t *testing.T) {
 		runs, err := b.Store.Channels.Runs(t.Context())
 		return err == nil && len(runs) == 0
 	})
-	says(t, p, "Here it is.")
+	waitSent(t, p, "Here it is.")
 }
 
 func TestUndeliveredMessageIsRetriedOrDropped(t *testing.T) {
@@ -112,7 +112,7 @@ func TestUndeliveredMessageIsRetriedOrDropped(t *testing.T) {
 		notices := b.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeNotice })
 		defer notices.Close()
 		for _, peer := range []string{"rain", "wall", "ann"} {
-			in := dm("hello")
+			in := directMessage("hello")
 			in.Peer.ID = peer
 			if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 				t.Fatal(err)
@@ -155,7 +155,7 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "wall"}); err == nil || !strings.Contains(err.Error(), "there is a wall") {
 		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "there is a wall")`, err)
 	}
-	if _, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), directMessage("hold")); err != nil {
 		t.Fatal(err)
 	}
 	if said, err = b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "by the way"}); err != nil || said.To != "ann" {
@@ -174,7 +174,7 @@ func TestFilesGoToChannelsThatTakeThem(t *testing.T) {
 		b := channeltest.Open(t, t.TempDir())
 		t.Cleanup(b.Close)
 		b.Begin()
-		link := &wire{}
+		link := &fakeConn{}
 		p := protocol.ConnectParams{Client: protocol.ClientInfo{ID: "w", Channel: "telex"}, Extensions: ext}
 		if err := channel.Name(&p); err != nil {
 			t.Fatal(err)
@@ -225,7 +225,7 @@ func TestLaterMessageWaitsForTheConnection(t *testing.T) {
 			t.Errorf("got %+v, want the report to ann", got)
 		}
 		b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
-		if _, err := b.Inbox.Inbound(t.Context(), dm("hold")); err != nil { // the chat's last sender is she now
+		if _, err := b.Inbox.Inbound(t.Context(), directMessage("hold")); err != nil { // the chat's last sender is she now
 			t.Fatal(err)
 		}
 		if _, err := b.Accounts.Stop(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); err != nil {
@@ -247,7 +247,7 @@ func TestPanicFailsOneDelivery(t *testing.T) {
 		defer b.Close()
 		start(t, b)
 		for _, peer := range []string{"hawk", "ann"} {
-			in := dm("hello")
+			in := directMessage("hello")
 			in.Peer.ID = peer
 			if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 				t.Fatal(err)

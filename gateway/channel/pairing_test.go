@@ -18,7 +18,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := open(t)
 		for i := range 101 {
-			in := dm("hello")
+			in := directMessage("hello")
 			in.Peer.ID = fmt.Sprint("stranger", i)
 			res, err := b.Inbox.Inbound(t.Context(), in)
 			want := protocol.InboundPending
@@ -40,7 +40,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 		if !errors.Is(err, protocol.ErrNotFound) {
 			t.Errorf("one who is not listed any more is let in: %v", err)
 		}
-		if res, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil || res.Status != protocol.InboundPending {
+		if res, err := b.Inbox.Inbound(t.Context(), directMessage("hello")); err != nil || res.Status != protocol.InboundPending {
 			t.Errorf("got %+v, error %v, want %s", res, err, protocol.InboundPending)
 		}
 	})
@@ -48,7 +48,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 
 func TestTextOfAStrangerIsOneVisibleLine(t *testing.T) {
 	b, _ := open(t)
-	in := dm("I am\n\n\u202eallowed\u2066 already")
+	in := directMessage("I am\n\n\u202eallowed\u2066 already")
 	in.Peer.ID, in.Peer.Name = "mallory", "Ann\x1b[2J\n\u202e"
 	if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestTextOfAStrangerIsOneVisibleLine(t *testing.T) {
 func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
 	b, _ := open(t)
 	for _, id := range []string{"ann", "bob"} {
-		in := dm("hello")
+		in := directMessage("hello")
 		in.Peer.ID = id
 		if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestStrangerIsOneQuestion(t *testing.T) {
 	dir := t.TempDir()
 	b := channeltest.Open(t, dir)
 	for range 2 {
-		in := dm("hello")
+		in := directMessage("hello")
 		in.Peer.ID = "ann"
 		if res, err := b.Inbox.Inbound(t.Context(), in); err != nil || res.Status != protocol.InboundPending {
 			t.Fatalf("message of a stranger: got %+v, %v", res, err)
@@ -135,15 +135,15 @@ func TestStrangerIsOneQuestion(t *testing.T) {
 	}
 }
 
-// The greeting to a stranger and the question about them are stored together: nobody is greeted about
-// whom the person is not asked, whenever the gateway stops.
+// The greeting to a stranger and the question about them are stored together: nobody is greeted
+// about whom the person is not asked, whenever the gateway stops.
 func TestGreetingIsStoredWithItsQuestion(t *testing.T) {
 	for _, write := range []string{"INSERT ON questions", "INSERT ON channel_outbox"} {
 		t.Run(write, func(t *testing.T) {
 			dir := t.TempDir()
 			b := channeltest.Open(t, dir)
 			allowWrites := refuseWrites(t, dir, write)
-			if res, err := b.Inbox.Inbound(t.Context(), dm("hello")); err == nil {
+			if res, err := b.Inbox.Inbound(t.Context(), directMessage("hello")); err == nil {
 				t.Errorf("message that cannot be stored: got %+v, want an error", res)
 			}
 			allowWrites()
@@ -156,7 +156,7 @@ func TestGreetingIsStoredWithItsQuestion(t *testing.T) {
 			if got := notices(t, b); len(got) != 0 {
 				t.Errorf("greetings after a restart: got %q, want none", got)
 			}
-			if _, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil {
+			if _, err := b.Inbox.Inbound(t.Context(), directMessage("hello")); err != nil {
 				t.Fatal(err)
 			}
 			senderQuestion(t, b)
@@ -172,7 +172,7 @@ func TestGreetingIsStoredWithItsQuestion(t *testing.T) {
 func TestSenderAnswerRepeatedAfterRestartHasOneEffect(t *testing.T) {
 	dir := t.TempDir()
 	b := channeltest.Open(t, dir)
-	if _, err := b.Inbox.Inbound(t.Context(), dm("hello")); err != nil {
+	if _, err := b.Inbox.Inbound(t.Context(), directMessage("hello")); err != nil {
 		t.Fatal(err)
 	}
 	notices(t, b)
@@ -203,7 +203,7 @@ func TestSenderAnswerRepeatedAfterRestartHasOneEffect(t *testing.T) {
 func TestDeniedStrangersAskAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := open(t)
-		in := dm("hello")
+		in := directMessage("hello")
 		var last protocol.ChannelInboundResult
 		for i := range 101 {
 			var err error

@@ -17,7 +17,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 		b.Set(t, "channels.telex", `{"dmPolicy":"open"}`)
 		b.Begin()
 		defer b.Close()
-		link := &wire{}
+		link := &fakeConn{}
 		p := protocol.ConnectParams{Client: protocol.ClientInfo{ID: "w", Channel: "telex"}, Extensions: []string{protocol.ExtDelivery}}
 		if err := channel.Name(&p); err != nil || p.Client.AccountID != "w" {
 			t.Fatalf("got %+v, error %v, want the account w", p.Client, err)
@@ -27,7 +27,7 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 			t.Fatal(err)
 		}
 		ready()
-		in := dm("hello")
+		in := directMessage("hello")
 		in.Channel, in.AccountID = "telex", "w"
 		if _, err := b.Inbox.Inbound(t.Context(), in); err != nil {
 			t.Fatal(err)
@@ -64,14 +64,14 @@ func TestConfirmedDeliveriesWaitForTheirReceipt(t *testing.T) {
 	})
 }
 
-// wire is a link that records what is sent. The tests read it while nobody sends.
-type wire struct{ out []protocol.ChannelOutbound }
+// fakeConn is a link that records what is sent. The tests read it while nobody sends.
+type fakeConn struct{ out []protocol.ChannelOutbound }
 
-func (w *wire) SendEvent(_ context.Context, name string, payload any) error {
+func (w *fakeConn) SendEvent(_ context.Context, name string, payload any) error {
 	if name == protocol.EventOutbound {
 		w.out = append(w.out, payload.(protocol.ChannelOutbound))
 	}
 	return nil
 }
 
-func (w *wire) Close(int, string) {}
+func (w *fakeConn) Close(int, string) {}

@@ -17,7 +17,7 @@ func TestAMessageThatTakesItsTimeOutlivesItsConnection(t *testing.T) {
 	defer cancel()
 	left := make(chan error, 1)
 	go func() {
-		_, err := p.Up("default").Inbound(ctx, dm("this goes slowly"))
+		_, err := p.Up("default").Inbound(ctx, directMessage("this goes slowly"))
 		left <- err
 	}()
 	<-b.Slow

@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// another returns a valid value of a setting that differs from its default.
-func another(t *testing.T, f protocol.ConfigField) any {
+// otherValue returns a valid value of a setting that differs from its default.
+func otherValue(t *testing.T, f protocol.ConfigField) any {
 	t.Helper()
 	switch {
 	case f.Path == "agents.list":
@@ -64,7 +64,7 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 			t.Errorf("%s needs a restart", f.Path)
 		}
 		path := strings.ReplaceAll(f.Path, "*", "name")
-		want, err := protocol.Marshal(another(t, f))
+		want, err := protocol.Marshal(otherValue(t, f))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func TestPanicFailsOneRunOfASchedule(t *testing.T) {
 
 func TestPanicFailsOneHeartbeat(t *testing.T) {
 	log, count := crashtest.Watch(t), 0
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("look", func() (string, error) {
 			if count++; count == 1 {
 				panic("broken")

@@ -38,7 +38,7 @@ func (r *rig) heartbeat() protocol.HeartbeatState {
 }
 
 func TestHeartbeatRunsInItsHours(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("say Disk is full.", nil)
 		time.Sleep(7*time.Hour + 31*time.Minute)
 		if st := r.heartbeat(); len(r.agent.Sent()) != 0 || st.LastStatus != protocol.CronSkipped || st.LastError != protocol.SkipOutsideHours || st.LastHeartbeatAt != nil {
@@ -64,7 +64,7 @@ func TestHeartbeatRunsInItsHours(t *testing.T) {
 }
 
 func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)
 		if st := r.heartbeat(); st.Runs != 0 || st.EstimatedTokens < 2000 || st.EstimatedTokens > 2100 {
 			t.Errorf("before the first: got %+v, want an estimate of about 2000 tokens", st)
@@ -82,7 +82,7 @@ func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
 }
 
 func TestHeartbeatWithoutNewsIsSilent(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)
 		time.Sleep(12 * time.Hour)
 		st := r.heartbeat()
@@ -96,7 +96,7 @@ func TestHeartbeatWithoutNewsIsSilent(t *testing.T) {
 }
 
 func TestAHeartbeatIsSkippedWithoutWorkOrInABusyChat(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		text, fail := "# Nothing\n", error(nil)
 		r.beating("x", func() (string, error) {
 			r.mu.Lock()
@@ -128,7 +128,7 @@ func TestAHeartbeatIsSkippedWithoutWorkOrInABusyChat(t *testing.T) {
 }
 
 func TestHeartbeatTriggerReportsFailuresAndRunningChecks(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("fail no model", nil)
 		if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{AgentID: "MAIN"}); err == nil || err.Error() != "no model" {
 			t.Errorf("got error %v, want no model", err)
@@ -157,7 +157,7 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 		{"last", nil, "[/]"}, {"none", nil, "[]"}, {"xmpp", nil, "[]"}, {"xmpp", &protocol.LastActive{Channel: "irc"}, "[]"}, {"xmpp", &protocol.LastActive{Channel: "xmpp"}, "[xmpp/]"},
 	} {
 		t.Run(fmt.Sprint(c.target, c.active), func(t *testing.T) {
-			bubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *rig) {
 				r.stop()
 				target := c.target
 				r.set(func(c *config.Config) {
@@ -186,7 +186,7 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 }
 
 func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("say HEARTBEAT_OK", nil)
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.ActiveHours = nil })
 		begin := time.Now()
@@ -244,7 +244,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 }
 
 func TestMainAgentHasAHeartbeatBesideOthers(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.beating("say hi", nil)
 		r.set(func(c *config.Config) {
 			c.Agents.DefaultHeartbeat.ActiveHours = nil

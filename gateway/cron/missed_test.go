@@ -29,7 +29,7 @@ func TestMissedTimesFollowThePolicy(t *testing.T) {
 		{protocol.MissedAll, 35 * time.Minute, "[600 2700 2700 2700 3000]", "[ok ok ok ok ok]"},
 	} {
 		t.Run(fmt.Sprint(c.missed, c.off), func(t *testing.T) {
-			bubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *rig) {
 				r.add(protocol.CronAddParams{Missed: c.missed, Schedule: every(10 * time.Minute), Spec: task("x")})
 				time.Sleep(10 * time.Minute)
 				synctest.Wait()
@@ -47,7 +47,7 @@ func TestMissedTimesFollowThePolicy(t *testing.T) {
 }
 
 func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		r.add(protocol.CronAddParams{Missed: protocol.MissedAll, Schedule: every(time.Minute), Spec: task("x")})
 		r.off(24 * time.Hour)
 		if n := len(r.agent.Sent()); n != 1 {
@@ -62,7 +62,7 @@ func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
 func TestPersonDecidesAboutMissedTimes(t *testing.T) {
 	for answer, want := range map[string]string{protocol.QuestionAllowed: "[ok]", protocol.QuestionDenied: "[skipped Fairlead was not running at that time.]"} {
 		t.Run(answer, func(t *testing.T) {
-			bubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *rig) {
 				var asked []protocol.Question
 				answers := make(chan string)
 				r.opts = func(o *cron.Options) {
@@ -100,7 +100,7 @@ func TestPersonDecidesAboutMissedTimes(t *testing.T) {
 }
 
 func TestAChangeTakesTheQuestionBack(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		var open atomic.Int64
 		r.opts = func(o *cron.Options) {
 			o.Ask = func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
@@ -136,7 +136,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 }
 
 func TestCrashRunsNothingTwice(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hang")})
 		time.Sleep(time.Hour + time.Second)
 		before := r.agent.Sent()
@@ -158,7 +158,7 @@ func TestCrashRunsNothingTwice(t *testing.T) {
 }
 
 func TestStoredRunIsStartedOnce(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		r.stop()
 		st, err := store.Open(t.Context(), r.dir+"/fairlead.db")
@@ -187,7 +187,7 @@ func TestStoredRunIsStartedOnce(t *testing.T) {
 }
 
 func TestNothingWakesUpWithoutJobs(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		var looks atomic.Int64
 		r.opts = func(o *cron.Options) {
 			o.Config = func() config.Config { looks.Add(1); return r.config() }

@@ -30,7 +30,7 @@ type rig struct {
 	stop      func()
 }
 
-func bubble(t *testing.T, f func(t *testing.T, r *rig)) {
+func inBubble(t *testing.T, f func(t *testing.T, r *rig)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestUnansweredJobFails(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		const missed = "1 call was not made, because its approval expired."
 		spec := protocol.CronMode{Mode: protocol.CronTask, Message: "unanswered It is saved."}
 		once := r.add(protocol.CronAddParams{Name: "Back up", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec, DeleteAfterRun: true})
@@ -38,7 +38,7 @@ func TestUnansweredJobFails(t *testing.T) {
 }
 
 func TestUnansweredHeartbeatFails(t *testing.T) {
-	bubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *rig) {
 		const missed = "1 call was not made, because its approval expired."
 		r.beating("unanswered HEARTBEAT_OK", nil)
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})

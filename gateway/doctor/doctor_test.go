@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// patient is a gateway for tests.
-type patient struct {
+// fakeGateway is a gateway for tests.
+type fakeGateway struct {
 	status protocol.Status
 	nodes  []protocol.NodeInfo
 	mcp    []protocol.ServerStatus
@@ -21,10 +21,10 @@ type patient struct {
 	fail   error
 }
 
-func (p patient) Status(context.Context) (protocol.Status, error)          { return p.status, p.fail }
-func (p patient) Nodes(context.Context) ([]protocol.NodeInfo, error)       { return p.nodes, nil }
-func (p patient) Servers(context.Context) ([]protocol.ServerStatus, error) { return p.mcp, nil }
-func (p patient) TestModel(context.Context, protocol.ModelRef) (protocol.ModelsTestResult, error) {
+func (p fakeGateway) Status(context.Context) (protocol.Status, error)          { return p.status, p.fail }
+func (p fakeGateway) Nodes(context.Context) ([]protocol.NodeInfo, error)       { return p.nodes, nil }
+func (p fakeGateway) Servers(context.Context) ([]protocol.ServerStatus, error) { return p.mcp, nil }
+func (p fakeGateway) TestModel(context.Context, protocol.ModelRef) (protocol.ModelsTestResult, error) {
 	return p.test, nil
 }
 
@@ -38,26 +38,26 @@ func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 	operator := protocol.ModelRef{Provider: "operator", ID: "built-in"}
 	for _, c := range []struct {
 		name    string
-		patient patient
+		patient fakeGateway
 		want    string // findings that are not ok: check, state and action
 	}{
-		{"healthy", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: online}, ""},
-		{"no connection", patient{fail: errors.New("gone")}, "gateway bad "},
-		{"another version", patient{status: protocol.Status{Version: "2", Model: operator}, nodes: online}, "gateway warning "},
-		{"paused", patient{status: protocol.Status{Version: "1", Model: operator, Paused: true}, nodes: online}, "agent warning resume"},
-		{"full disk", patient{status: protocol.Status{Version: "1", Model: operator, Storage: "full"}, nodes: online}, "database bad folder"},
-		{"no machine", patient{status: protocol.Status{Version: "1", Model: operator}}, "machines warning machines"},
-		{"a broken login profile", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: []protocol.NodeInfo{{
+		{"healthy", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: online}, ""},
+		{"no connection", fakeGateway{fail: errors.New("gone")}, "gateway bad "},
+		{"another version", fakeGateway{status: protocol.Status{Version: "2", Model: operator}, nodes: online}, "gateway warning "},
+		{"paused", fakeGateway{status: protocol.Status{Version: "1", Model: operator, Paused: true}, nodes: online}, "agent warning resume"},
+		{"full disk", fakeGateway{status: protocol.Status{Version: "1", Model: operator, Storage: "full"}, nodes: online}, "database bad folder"},
+		{"no machine", fakeGateway{status: protocol.Status{Version: "1", Model: operator}}, "machines warning machines"},
+		{"a broken login profile", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: []protocol.NodeInfo{{
 			ID: "box", Name: "Box", Online: true, Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1]}}, Warnings: []string{"broken profile"},
 		}}}, "machine Box warning machines"},
-		{"full access", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "full"})}, "machine Box warning limits"},
-		{"limits that do not hold", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "partly", Checks: tcp})}, "machine Box warning machines"},
-		{"a node of root", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1], Warnings: []string{"the node runs as root"}})}, "machine Box warning machines"},
-		{"an offline machine", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: append(online, protocol.NodeInfo{ID: "nas"})}, "machine nas warning machines"},
-		{"a server that fails", patient{status: protocol.Status{Version: "1", Model: operator}, nodes: online, mcp: []protocol.ServerStatus{
+		{"full access", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "full"})}, "machine Box warning limits"},
+		{"limits that do not hold", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "partly", Checks: tcp})}, "machine Box warning machines"},
+		{"a node of root", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: limited(protocol.Enforcement{Mode: "read-only", Summary: "contained", Checks: tcp[:1], Warnings: []string{"the node runs as root"}})}, "machine Box warning machines"},
+		{"an offline machine", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: append(online, protocol.NodeInfo{ID: "nas"})}, "machine nas warning machines"},
+		{"a server that fails", fakeGateway{status: protocol.Status{Version: "1", Model: operator}, nodes: online, mcp: []protocol.ServerStatus{
 			{Name: "files", State: protocol.ServerReady, Spec: protocol.ServerSpec{Command: "x"}}, {Name: "time", State: protocol.ServerFailed, Error: "exit code 1"},
 		}}, "MCP server time warning "},
-		{"a wrong key", patient{status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "openai", ID: "m"}}, nodes: online, test: protocol.ModelsTestResult{Message: "the key was refused"}}, "model bad model"},
+		{"a wrong key", fakeGateway{status: protocol.Status{Version: "1", Model: protocol.ModelRef{Provider: "openai", ID: "m"}}, nodes: online, test: protocol.ModelsTestResult{Message: "the key was refused"}}, "model bad model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +79,7 @@ func TestFindingsNameTheProblemAndItsFix(t *testing.T) {
 
 func TestTheNetworkOfServersIsFound(t *testing.T) {
 	t.Parallel()
-	p := patient{mcp: []protocol.ServerStatus{{Name: "files", State: protocol.ServerReady, Spec: protocol.ServerSpec{Command: "x", Network: protocol.ServerNetworkNo}}}}
+	p := fakeGateway{mcp: []protocol.ServerStatus{{Name: "files", State: protocol.ServerReady, Spec: protocol.ServerSpec{Command: "x", Network: protocol.ServerNetworkNo}}}}
 	all := CheckGateway(t.Context(), p, Options{})
 	if want := (Finding{Check: "MCP server files", State: OK, Found: "ready, no network"}); !slices.Contains(all, want) {
 		t.Errorf("got %+v, want among them %+v", all, want)
@@ -106,7 +106,7 @@ func TestADataFolderThatCannotBeWrittenIsFound(t *testing.T) {
 
 func TestAMachineIsDescribedAsOnItsPage(t *testing.T) {
 	t.Parallel()
-	p := patient{nodes: []protocol.NodeInfo{{
+	p := fakeGateway{nodes: []protocol.NodeInfo{{
 		ID: "a1b2", Name: "Box", Online: true, Tools: []string{"Bash"},
 		Host: &protocol.HostInfo{Enforcement: &protocol.Enforcement{
 			Mode: "read-only", Network: "allowed", Summary: "contained",

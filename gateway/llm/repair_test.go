@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func says(text string) protocol.Message {
+func userMessage(text string) protocol.Message {
 	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
 }
 
@@ -22,7 +22,7 @@ func calls(ids ...string) protocol.Message {
 	return m
 }
 
-func returns(id, text string) protocol.Message {
+func toolResult(id, text string) protocol.Message {
 	return protocol.Message{Role: protocol.RoleToolResult, ToolCallID: id, ToolName: "x__Bash", Content: protocol.Content{protocol.Text(text)}}
 }
 
@@ -31,8 +31,8 @@ func from(origin string, m protocol.Message) protocol.Message {
 	return m
 }
 
-// short writes a conversation in one line.
-func short(list []protocol.Message) string {
+// outline writes a conversation in one line.
+func outline(list []protocol.Message) string {
 	var b strings.Builder
 	for _, m := range list {
 		b.WriteString(string(m.Role)[:1])
@@ -54,30 +54,30 @@ func TestEveryCallIsFollowedByItsResult(t *testing.T) {
 		in   []protocol.Message
 		want string
 	}{
-		{"in order", []protocol.Message{says("a"), calls("1", "2"), returns("2", "b"), returns("1", "a")}, "u a(1)(2) t(1 a) t(2 b)"},
-		{"interrupted", []protocol.Message{says("a"), calls("1", "2"), returns("2", "b"), says("c")}, "u a(1)(2) t(1 " + lost + ") t(2 b) u"},
-		{"a stray result", []protocol.Message{returns("0", "z"), says("a"), returns("9", "y")}, "u"},
-		{"twice", []protocol.Message{calls("1"), returns("1", "a"), returns("1", "again")}, "a(1) t(1 a)"},
-		{"one id again", []protocol.Message{calls("1"), returns("1", "a"), calls("1"), returns("1", "b")}, "a(1) t(1 a) a(1_2) t(1_2 b)"},
-		{"one id again, first lost", []protocol.Message{calls("1"), says("x"), calls("1"), returns("1", "b")}, "a(1) t(1 " + lost + ") u a(1_2) t(1_2 b)"},
-		{"late", []protocol.Message{calls("1"), says("x"), returns("1", "a")}, "a(1) t(1 a) u"},
-		{"with the person's own between", []protocol.Message{calls("1"), from(protocol.OriginDirect, says("!ls")), from(protocol.OriginDirect, returns("d", "f")), returns("1", "a")}, "a(1) t(1 a) u u"},
-		{"notices and nothing", []protocol.Message{says("a"), from(protocol.OriginNotice, says("stopped")), {Role: protocol.RoleAssistant}, {Role: protocol.RoleUser}}, "u"},
+		{"in order", []protocol.Message{userMessage("a"), calls("1", "2"), toolResult("2", "b"), toolResult("1", "a")}, "u a(1)(2) t(1 a) t(2 b)"},
+		{"interrupted", []protocol.Message{userMessage("a"), calls("1", "2"), toolResult("2", "b"), userMessage("c")}, "u a(1)(2) t(1 " + lost + ") t(2 b) u"},
+		{"a stray result", []protocol.Message{toolResult("0", "z"), userMessage("a"), toolResult("9", "y")}, "u"},
+		{"twice", []protocol.Message{calls("1"), toolResult("1", "a"), toolResult("1", "again")}, "a(1) t(1 a)"},
+		{"one id again", []protocol.Message{calls("1"), toolResult("1", "a"), calls("1"), toolResult("1", "b")}, "a(1) t(1 a) a(1_2) t(1_2 b)"},
+		{"one id again, first lost", []protocol.Message{calls("1"), userMessage("x"), calls("1"), toolResult("1", "b")}, "a(1) t(1 " + lost + ") u a(1_2) t(1_2 b)"},
+		{"late", []protocol.Message{calls("1"), userMessage("x"), toolResult("1", "a")}, "a(1) t(1 a) u"},
+		{"with the person's own between", []protocol.Message{calls("1"), from(protocol.OriginDirect, userMessage("!ls")), from(protocol.OriginDirect, toolResult("d", "f")), toolResult("1", "a")}, "a(1) t(1 a) u u"},
+		{"notices and nothing", []protocol.Message{userMessage("a"), from(protocol.OriginNotice, userMessage("stopped")), {Role: protocol.RoleAssistant}, {Role: protocol.RoleUser}}, "u"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := Repair(tc.in, protocol.ModelInfo{Images: true})
-			if short(got) != tc.want {
-				t.Errorf("%s: %s, want %s", tc.name, short(got), tc.want)
+			if outline(got) != tc.want {
+				t.Errorf("%s: %s, want %s", tc.name, outline(got), tc.want)
 			}
 			if again := Repair(got, protocol.ModelInfo{Images: true}); !reflect.DeepEqual(got, again) {
-				t.Errorf("%s: repairing twice changes %s to %s", tc.name, short(got), short(again))
+				t.Errorf("%s: repairing twice changes %s to %s", tc.name, outline(got), outline(again))
 			}
 		})
 	}
 }
 
 func TestWhatThePersonRanIsTextOfTheirs(t *testing.T) {
-	in := []protocol.Message{from(protocol.OriginDirect, says("!ls")), from(protocol.OriginDirect, returns("d", "a.txt"))}
+	in := []protocol.Message{from(protocol.OriginDirect, userMessage("!ls")), from(protocol.OriginDirect, toolResult("d", "a.txt"))}
 	got := Repair(in, protocol.ModelInfo{})
 	if got[0].Role != protocol.RoleUser || got[0].Content.Text() != "[The person ran a command themself] !ls" || got[1].Role != protocol.RoleUser ||
 		got[1].Content.Text() != "[What the person's own command returned]\na.txt" || got[1].Origin != protocol.OriginDirect {
@@ -89,7 +89,7 @@ func TestWhatThePersonRanIsTextOfTheirs(t *testing.T) {
 }
 
 func TestImagesBecomeWordsForAModelThatCannotSee(t *testing.T) {
-	m := says("look")
+	m := userMessage("look")
 	m.Content = append(m.Content, protocol.Block{Type: protocol.BlockImage, Data: "aGk=", Filename: "a.png"}, protocol.Block{Type: protocol.BlockImage, Data: "aGk="})
 	got := Repair([]protocol.Message{m}, protocol.ModelInfo{})[0].Content
 	if got[1].Text != "[image a.png, which this model cannot see]" || got[2].Text != "[image, which this model cannot see]" || m.Content[1].Data == "" {
@@ -121,7 +121,7 @@ func TestPriceUsesAllFourPricesAndNeverTheProvidersOwn(t *testing.T) {
 }
 
 func TestEstimateCountsWhatIsSent(t *testing.T) {
-	m := says(strings.Repeat("x", 400))
+	m := userMessage(strings.Repeat("x", 400))
 	if n := EstimateTokens([]protocol.Message{m}); n < 100 || n > 120 {
 		t.Errorf("got %v; want n >= 100 && n <= 120", n)
 	}

@@ -15,13 +15,13 @@ func TestNoCallIDIsSentTwice(t *testing.T) {
 	var in []protocol.Message
 	for turn := range 12 {
 		text := fmt.Sprint(turn)
-		in = append(in, says("go on"), calls("call_0", "call.0", "call_0_2", long), returns("call_0", text), returns("call.0", text), returns("call_0_2", text), returns(long, text))
+		in = append(in, userMessage("go on"), calls("call_0", "call.0", "call_0_2", long), toolResult("call_0", text), toolResult("call.0", text), toolResult("call_0_2", text), toolResult(long, text))
 	}
-	was := short(in)
+	was := outline(in)
 	var before string
 	for turns := 1; turns <= 12; turns++ {
 		got := Repair(in[:6*turns], protocol.ModelInfo{})
-		if now := short(got); !strings.HasPrefix(now, before) {
+		if now := outline(got); !strings.HasPrefix(now, before) {
 			t.Fatalf("turn %d changes what was sent before: %s, was %s", turns, now, before)
 		} else {
 			before = now
@@ -42,7 +42,7 @@ func TestNoCallIDIsSentTwice(t *testing.T) {
 			}
 		}
 	}
-	if short(in) != was {
+	if outline(in) != was {
 		t.Error("what is stored was changed")
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-type masked struct{}
+type maskedConfig struct{}
 
-func (masked) All() (json.RawMessage, error) {
+func (maskedConfig) All() (json.RawMessage, error) {
 	return json.RawMessage(`{"auth":{"token":"***"}}`), nil
 }
 
-func (masked) Read(path string) (json.RawMessage, error) {
+func (maskedConfig) Read(path string) (json.RawMessage, error) {
 	if path == "auth.token" {
 		return json.RawMessage(`"***"`), nil
 	}
@@ -56,7 +56,7 @@ func (c *chats) Preview(_ context.Context, in protocol.SessionPreviewParams) (pr
 func (c *chats) Send(_ context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	c.from = p
 	old := protocol.RunID("older")
-	c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: &protocol.ChatEvent{RunID: &old, State: protocol.ChatFinal, Message: said("stale")}})
+	c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: &protocol.ChatEvent{RunID: &old, State: protocol.ChatFinal, Message: assistantText("stale")}})
 	if e := c.answer(in); e != nil {
 		e.RunID = &in.RunID
 		c.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, Chat: e})
@@ -66,7 +66,7 @@ func (c *chats) Send(_ context.Context, p auth.Principal, in protocol.ChatSendPa
 
 func (c *chats) Shared(key protocol.SessionKey) bool { return strings.Contains(string(key), ":group:") }
 
-func said(s string) *protocol.Message {
+func assistantText(s string) *protocol.Message {
 	return &protocol.Message{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(s)}}
 }
 
@@ -85,7 +85,7 @@ func open(t *testing.T) *kit {
 	hub := nodes.New(bus, nil)
 	k.Registry = tool.NewRegistry(hub, hub.Calls, nil)
 	k.tools = Tools(Services{
-		Files: workspace.NewFiles(home, nil), Config: masked{}, Watch: bus, Machines: hub, Chats: k.chats, History: k.chats, Messages: k.chats,
+		Files: workspace.NewFiles(home, nil), Config: maskedConfig{}, Watch: bus, Machines: hub, Chats: k.chats, History: k.chats, Messages: k.chats,
 		Cron:    toolkit.Define("Cron", "Schedules.", toolkit.Traits{}, func(context.Context, tool.Call, struct{}) (any, error) { return nil, nil }),
 		Message: func(context.Context, tool.Call, MessageIn) (any, error) { return nil, errors.New("not in this test") },
 		Transfer: func(context.Context, tool.Call, TransferIn) (TransferOut, error) {

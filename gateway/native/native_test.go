@@ -235,7 +235,7 @@ func TestSendWaitsForItsOwnRunOnly(t *testing.T) {
 		k.want("SessionSend", `{"sessionKey":"other","message":"hi"}`, `"status":"timeout"`)
 		k.want("SessionSend", `{"sessionKey":"other","message":"hi","waitSeconds":9999}`, `"status":"timeout"`)
 		k.answer = func(protocol.ChatSendParams) *protocol.ChatEvent {
-			return &protocol.ChatEvent{State: protocol.ChatFinal, Message: said("hello")}
+			return &protocol.ChatEvent{State: protocol.ChatFinal, Message: assistantText("hello")}
 		}
 		k.want("SessionSend", `{"sessionKey":"other","message":"hi"}`, `"status":"replied","reply":"hello"`)
 		k.answer = func(protocol.ChatSendParams) *protocol.ChatEvent {

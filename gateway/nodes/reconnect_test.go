@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// keeper is a node that continues its calls when its connection is lost.
-func keeper(id string, calls ...protocol.CallID) protocol.ConnectParams {
+// resumableNode is a node that continues its calls when its connection is lost.
+func resumableNode(id string, calls ...protocol.CallID) protocol.ConnectParams {
 	p := params(id, protocol.ExtKeep, protocol.ExtCancel)
 	for i := range p.Tools {
 		if p.Tools[i].Name == "Read" {
@@ -53,20 +53,20 @@ func attachAs(t *testing.T, h *Hub, p protocol.ConnectParams, e Entry) (*fakeLin
 func TestCallGoesOnWithANodeThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, left := attachAs(t, h, keeper("n"), Entry{})
+		link, left := attachAs(t, h, resumableNode("n"), Entry{})
 		kept, forgotten, read := begin(t.Context(), h, link, "Bash", "kept"), begin(t.Context(), h, link, "Bash", "forgotten"), begin(t.Context(), h, link, "Read", "read")
 		left()
 		if o := <-read; !errors.Is(o.err, protocol.ErrUnavailable) {
 			t.Errorf("what only reads: %v", o.err)
 		}
 		time.Sleep(reconnectLimit - time.Second)
-		link, _ = attachAs(t, h, keeper("n", "kept", "unheard of"), Entry{})
+		link, _ = attachAs(t, h, resumableNode("n", "kept", "unheard of"), Entry{})
 		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) || o.err.Error() != "Node disconnected: n" {
 			t.Errorf("what the node does not know any more: %v", o.err)
 		}
 		time.Sleep(reconnectLimit) // the first connection's time limit has passed
 		// The next connection opens before the loss of this one is noticed.
-		attachAs(t, h, keeper("n", "kept"), Entry{})
+		attachAs(t, h, resumableNode("n", "kept"), Entry{})
 		if link.closed == "" {
 			t.Error("the connection before it is open")
 		}
@@ -82,13 +82,13 @@ func TestCallGoesOnWithANodeThatComesBack(t *testing.T) {
 func TestCallOfANodeThatStaysAwayEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, left := attachAs(t, h, keeper("n"), Entry{})
+		link, left := attachAs(t, h, resumableNode("n"), Entry{})
 		end, began := begin(t.Context(), h, link, "Bash", "c"), time.Now()
 		left()
 		if o := <-end; !errors.Is(o.err, protocol.ErrUnavailable) || time.Since(began) != reconnectLimit {
 			t.Errorf("%v after %s", o.err, time.Since(began))
 		}
-		link, _ = attachAs(t, h, keeper("n", "c"), Entry{})
+		link, _ = attachAs(t, h, resumableNode("n", "c"), Entry{})
 		h.Pinged("n", link, time.Millisecond)
 		if len(link.events) > 0 {
 			t.Error("its outcome is unknown, but it is stopped")
@@ -100,10 +100,10 @@ func TestCallOfANodeThatStaysAwayEnds(t *testing.T) {
 func TestCallDoesNotMoveToAnotherDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, left := attachAs(t, h, keeper("n"), Entry{Device: "a"})
+		link, left := attachAs(t, h, resumableNode("n"), Entry{Device: "a"})
 		end := begin(t.Context(), h, link, "Bash", "c")
 		left()
-		attachAs(t, h, keeper("n", "c"), Entry{Device: "b"})
+		attachAs(t, h, resumableNode("n", "c"), Entry{Device: "b"})
 		if o := <-end; !errors.Is(o.err, protocol.ErrUnavailable) {
 			t.Errorf("got %s, %v; want errors.Is(o.err, protocol.ErrUnavailable)", o.raw, o.err)
 		}
@@ -113,7 +113,7 @@ func TestCallDoesNotMoveToAnotherDevice(t *testing.T) {
 func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		link, left := attachAs(t, h, keeper("n"), Entry{})
+		link, left := attachAs(t, h, resumableNode("n"), Entry{})
 		ctx, cancel := context.WithCancel(t.Context())
 		end := begin(ctx, h, link, "Bash", "c")
 		left()
@@ -121,7 +121,7 @@ func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 		if o := <-end; !errors.Is(o.err, context.Canceled) {
 			t.Errorf("got %v; want errors.Is(o.err, context.Canceled)", o.err)
 		}
-		link, _ = attachAs(t, h, keeper("n", "c"), Entry{})
+		link, _ = attachAs(t, h, resumableNode("n", "c"), Entry{})
 		h.Pinged("n", link, time.Millisecond)
 		h.Pinged("n", link, time.Millisecond)
 		if c, ok := (<-link.events).(protocol.ToolCancel); !ok || c.CallID != "c" || len(link.events) > 0 {
@@ -139,7 +139,7 @@ func TestCallOfAnEarlierStartIsTakenUp(t *testing.T) {
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("before the node is there: %v", err)
 		}
-		attachAs(t, h, keeper("n", "c"), Entry{})
+		attachAs(t, h, resumableNode("n", "c"), Entry{})
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "another", nil); !errors.Is(err, protocol.ErrUnavailable) {
 			t.Errorf("a call that the node does not know: %v", err)
 		}
@@ -170,21 +170,21 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 			synctest.Wait()
 			return end
 		}
-		_, left := attachAs(t, h, keeper("n", "kept", "forgotten"), Entry{})
+		_, left := attachAs(t, h, resumableNode("n", "kept", "forgotten"), Entry{})
 		left() // before anybody has rejoined the calls
 		kept, forgotten := rejoin("kept"), rejoin("forgotten")
 		if o := <-rejoin("another"); !errors.Is(o.err, protocol.ErrUnavailable) {
 			t.Errorf("a call that the node does not know: %v", o.err)
 		}
 		time.Sleep(reconnectLimit - time.Second)
-		_, left = attachAs(t, h, keeper("n", "kept"), Entry{})
+		_, left = attachAs(t, h, resumableNode("n", "kept"), Entry{})
 		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) {
 			t.Errorf("what the node does not know any more: %v", o.err)
 		}
 		time.Sleep(reconnectLimit) // the time limit of the first disconnect has passed
 		left()
 		time.Sleep(reconnectLimit - time.Second)
-		attachAs(t, h, keeper("n", "kept"), Entry{})
+		attachAs(t, h, resumableNode("n", "kept"), Entry{})
 		time.Sleep(reconnectLimit)
 		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 func TestCallOfAnEarlierStartEndsWhenItsNodeStaysAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
-		_, left := attachAs(t, h, keeper("n", "c"), Entry{})
+		_, left := attachAs(t, h, resumableNode("n", "c"), Entry{})
 		left()
 		began := time.Now()
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) || time.Since(began) != reconnectLimit {
@@ -210,7 +210,7 @@ func TestCallOfAnEarlierStartEndsWhenItsNodeStaysAway(t *testing.T) {
 func TestAStoppedCallStaysStoppedAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo), stopped: []protocol.CallID{"stopped"}})
-		link, _ := attachAs(t, h, keeper("n", "goes on", "stopped"), Entry{})
+		link, _ := attachAs(t, h, resumableNode("n", "goes on", "stopped"), Entry{})
 		h.Pinged("n", link, time.Millisecond)
 		h.Pinged("n", link, time.Millisecond)
 		if c, ok := (<-link.events).(protocol.ToolCancel); !ok || c.CallID != "stopped" || len(link.events) > 0 {

@@ -18,9 +18,9 @@ import (
 // permissions.
 func TestRepeatedPairingIsANewRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := open(t, &kept{})
+		m := open(t, &memoryStore{})
 		var closed []protocol.DeviceID
-		m.o.Connections = closings(func(id protocol.DeviceID) { closed = append(closed, id) })
+		m.o.Connections = closeFunc(func(id protocol.DeviceID) { closed = append(closed, id) })
 		id := identity.NewKey()
 		for _, scope := range []protocol.Scope{protocol.ScopeAdmin, protocol.ScopeRead} {
 			invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{scope}})
@@ -30,7 +30,7 @@ func TestRepeatedPairingIsANewRequest(t *testing.T) {
 			link, _ := pake.ParseLink(invite.Link)
 			applicant := phone(id)
 			applicant.Link = &link
-			out, hangUp := come(t, m, applicant)
+			out, hangUp := startPairing(t, m, applicant)
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
 			closed = nil
@@ -50,14 +50,14 @@ func TestRepeatedPairingIsANewRequest(t *testing.T) {
 
 func TestAPairingForSomeDaysEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := open(t, &kept{})
+		m := open(t, &memoryStore{})
 		id, got := pairPhone(t, m, 30)
 		try := func() error {
 			_, err := m.Authenticate(t.Context(), &protocol.Auth{Token: got.done.Token, Device: &protocol.DeviceProof{ID: id.ID(), Signature: id.Sign(identity.ForConnect, nil)}}, protocol.RoleClient, nil)
 			return err
 		}
 		var closed atomic.Int32
-		m.o.Connections = closings(func(which protocol.DeviceID) {
+		m.o.Connections = closeFunc(func(which protocol.DeviceID) {
 			if which != id.ID() {
 				t.Errorf("got %s closed, want %s", which, id.ID())
 			}
@@ -106,7 +106,7 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 // TestADevicesPairingsAreApart: fetching a token or leaving in one role does not affect the other.
 func TestADevicesPairingsAreApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &kept{}
+		k := &memoryStore{}
 		m := open(t, k)
 		id := identity.NewKey()
 		pairAs := func(role string) identity.Pairing {
@@ -116,7 +116,7 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 			if role == protocol.RoleNode {
 				applicant.Applicant.NodeID = "laptop"
 			}
-			out, hangUp := come(t, m, applicant)
+			out, hangUp := startPairing(t, m, applicant)
 			defer hangUp()
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
@@ -133,7 +133,7 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 			return err
 		}
 		talk := func(role string, leave bool) (identity.Pairing, error) {
-			out, hangUp := come(t, m, pake.Device{Key: id, Renew: !leave, End: leave, Applicant: pake.Applicant{Role: role}})
+			out, hangUp := startPairing(t, m, pake.Device{Key: id, Renew: !leave, End: leave, Applicant: pake.Applicant{Role: role}})
 			defer hangUp()
 			got := <-out
 			return got.done, got.err
@@ -182,11 +182,11 @@ func TestADevicesPairingsAreApart(t *testing.T) {
 // connected at the same time. Nobody else can end its pairing.
 func TestADeviceLeavesWithItsKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &kept{}
+		k := &memoryStore{}
 		m := open(t, k)
 		id, _ := pairPhone(t, m, 0)
 		leave := func(id identity.Key) error {
-			out, hangUp := come(t, m, pake.Device{Key: id, End: true})
+			out, hangUp := startPairing(t, m, pake.Device{Key: id, End: true})
 			defer hangUp()
 			return (<-out).err
 		}

@@ -22,22 +22,22 @@ import (
 
 const testPin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-// kept is a Store in memory.
-type kept struct {
+// memoryStore is a Store in memory.
+type memoryStore struct {
 	devices map[protocol.DeviceID]store.PairedDevice
 	lines   []protocol.AuditEntry
 	broken  bool
 	putting func() // called before a device is stored, unless nil
 }
 
-func (k *kept) List(context.Context) (list []store.PairedDevice, err error) {
+func (k *memoryStore) List(context.Context) (list []store.PairedDevice, err error) {
 	for _, d := range k.devices {
 		list = append(list, d)
 	}
 	return list, nil
 }
 
-func (k *kept) Put(_ context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
+func (k *memoryStore) Put(_ context.Context, d store.PairedDevice, lines ...protocol.AuditEntry) error {
 	if k.broken {
 		return protocol.ErrStorage
 	}
@@ -49,12 +49,12 @@ func (k *kept) Put(_ context.Context, d store.PairedDevice, lines ...protocol.Au
 	return nil
 }
 
-func (k *kept) Append(_ context.Context, lines ...protocol.AuditEntry) error {
+func (k *memoryStore) Append(_ context.Context, lines ...protocol.AuditEntry) error {
 	k.lines = append(k.lines, lines...)
 	return nil
 }
 
-func (k *kept) Delete(_ context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
+func (k *memoryStore) Delete(_ context.Context, id protocol.DeviceID, lines ...protocol.AuditEntry) error {
 	delete(k.devices, id)
 	k.lines = append(k.lines, lines...)
 	return nil
@@ -67,22 +67,22 @@ func (noNodes) Own(protocol.NodeID) bool { return false }
 
 func (noNodes) Node(protocol.NodeID) (n protocol.NodeInfo, known bool) { return n, false }
 
-// endings counts the devices whose transfers have ended.
-type endings struct{ count int }
+// fakeSessions counts the devices whose transfers have ended.
+type fakeSessions struct{ count int }
 
-func (e *endings) EndDevice(protocol.Device) { e.count++ }
+func (e *fakeSessions) EndDevice(protocol.Device) { e.count++ }
 
-// closings calls itself for each device whose connections are closed.
-type closings func(protocol.DeviceID)
+// closeFunc calls itself for each device whose connections are closed.
+type closeFunc func(protocol.DeviceID)
 
-func (c closings) CloseDevice(id protocol.DeviceID, _ int, _ string) { c(id) }
+func (c closeFunc) CloseDevice(id protocol.DeviceID, _ int, _ string) { c(id) }
 
-func open(t *testing.T, k *kept) *Manager {
+func open(t *testing.T, k *memoryStore) *Manager {
 	t.Helper()
 	if k.devices == nil {
 		k.devices = make(map[protocol.DeviceID]store.PairedDevice)
 	}
-	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Nodes: noNodes{}, Name: "tower", Transfers: new(endings), Connections: closings(func(protocol.DeviceID) {}), Network: func() protocol.NetworkStatus {
+	m, err := Open(t.Context(), Options{Store: k, Audit: k, Bus: new(event.Bus), Questions: question.New(questiontest.NewStore(), nil, new(event.Bus)), Nodes: noNodes{}, Name: "tower", Transfers: new(fakeSessions), Connections: closeFunc(func(protocol.DeviceID) {}), Network: func() protocol.NetworkStatus {
 		return protocol.NetworkStatus{Enabled: true, Listening: true, Addresses: []string{"10.0.0.1:8788"}, Pin: testPin}
 	}})
 	if err != nil {
@@ -111,13 +111,13 @@ func answer(m *Manager, q protocol.Question, decision string) error {
 	return err
 }
 
-// wire is one end of a conversation in memory.
-type wire struct {
+// pipeConn is one end of a conversation in memory.
+type pipeConn struct {
 	in, out chan pake.Message
 	gone    context.Context
 }
 
-func (w wire) Send(m pake.Message) error {
+func (w pipeConn) Send(m pake.Message) error {
 	select {
 	case w.out <- m:
 		return nil
@@ -126,7 +126,7 @@ func (w wire) Send(m pake.Message) error {
 	}
 }
 
-func (w wire) Receive() (pake.Message, error) {
+func (w pipeConn) Receive() (pake.Message, error) {
 	select {
 	case m := <-w.in:
 		return m, nil
@@ -140,15 +140,15 @@ type outcome struct {
 	err  error
 }
 
-// come conducts a device's pairing with m; hangUp closes its connection.
-func come(t *testing.T, m *Manager, applicant pake.Device) (out chan outcome, hangUp func()) {
+// startPairing conducts a device's pairing with m; hangUp closes its connection.
+func startPairing(t *testing.T, m *Manager, applicant pake.Device) (out chan outcome, hangUp func()) {
 	a, b := make(chan pake.Message), make(chan pake.Message)
 	gone, cancel := context.WithCancel(t.Context())
 	out = make(chan outcome, 1)
 	applicant.Pin = testPin
-	go m.Pair(t.Context(), gone, wire{a, b, gone}, "10.0.0.7")
+	go m.Pair(t.Context(), gone, pipeConn{a, b, gone}, "10.0.0.7")
 	go func() {
-		done, err := applicant.Run(wire{b, a, gone})
+		done, err := applicant.Run(pipeConn{b, a, gone})
 		out <- outcome{done, err}
 	}()
 	return out, cancel
@@ -165,7 +165,7 @@ func pairPhone(t *testing.T, m *Manager, days int) (identity.Key, outcome) {
 	id := identity.NewKey()
 	applicant := phone(id)
 	applicant.Code = &code
-	out, hangUp := come(t, m, applicant)
+	out, hangUp := startPairing(t, m, applicant)
 	defer hangUp()
 	synctest.Wait()
 	if err := answer(m, pendingRequests(t, m)[0], protocol.DecisionAllow); err != nil {
@@ -180,7 +180,7 @@ func phone(id identity.Key) pake.Device {
 
 func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &kept{}
+		k := &memoryStore{}
 		m := open(t, k)
 		invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: protocol.RoleClient})
 		if err != nil {
@@ -190,7 +190,7 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 		applicant := phone(identity.NewKey())
 		applicant.Link = &link
 		began := time.Now()
-		out, hangUp := come(t, m, applicant)
+		out, hangUp := startPairing(t, m, applicant)
 		defer hangUp()
 		synctest.Wait()
 		if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != "phone pc" || waiting[0].Pairing.Device.Address != "10.0.0.7" {
@@ -208,7 +208,7 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 
 func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := open(t, &kept{})
+		m := open(t, &memoryStore{})
 		numbers := make(map[string]bool)
 		var first protocol.DeviceInvite
 		for i := range maxInvites {
@@ -231,7 +231,7 @@ func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 		time.Sleep(inviteLife)
 		link, _ := pake.ParseLink(first.Link)
 		applicant := pake.Device{Key: identity.NewKey(), Link: &link, Applicant: pake.Applicant{Role: protocol.RoleNode, NodeID: "n"}}
-		out, hangUp := come(t, m, applicant)
+		out, hangUp := startPairing(t, m, applicant)
 		defer hangUp()
 		if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
 			t.Errorf("after its time: got %+v, want %v", got, protocol.ErrNotFound)
@@ -241,10 +241,10 @@ func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
 
 func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &kept{}
+		k := &memoryStore{}
 		m := open(t, k)
 		id := identity.NewKey()
-		out, hangUp := come(t, m, phone(id))
+		out, hangUp := startPairing(t, m, phone(id))
 		synctest.Wait()
 		waiting := pendingRequests(t, m)
 		k.putting = hangUp
@@ -257,7 +257,7 @@ func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 		m = open(t, k) // and the gateway is restarted
 		again := phone(id)
 		again.Renew = true
-		out, hangUp = come(t, m, again)
+		out, hangUp = startPairing(t, m, again)
 		defer hangUp()
 		got := <-out
 		if got.err != nil || got.done.Token == "" {
@@ -276,7 +276,7 @@ func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 		// A stranger's key cannot fetch a token.
 		stranger := phone(identity.NewKey())
 		stranger.Renew = true
-		other, end := come(t, m, stranger)
+		other, end := startPairing(t, m, stranger)
 		defer end()
 		if got := <-other; !errors.Is(got.err, protocol.ErrUnauthorized) {
 			t.Errorf("a stranger: got %+v, want %v", got, protocol.ErrUnauthorized)
@@ -286,9 +286,9 @@ func TestADeviceFetchesItsTokenAfterALostConnection(t *testing.T) {
 
 func TestUnstoredDeviceIsNotPaired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &kept{}
+		k := &memoryStore{}
 		m := open(t, k)
-		out, hangUp := come(t, m, phone(identity.NewKey()))
+		out, hangUp := startPairing(t, m, phone(identity.NewKey()))
 		synctest.Wait()
 		waiting := pendingRequests(t, m)
 		k.broken = true
@@ -312,7 +312,7 @@ func TestUnstoredDeviceIsNotPaired(t *testing.T) {
 		applicant.Link = &link
 		for _, broken := range []bool{true, false} {
 			k.broken = broken
-			out, hangUp := come(t, m, applicant)
+			out, hangUp := startPairing(t, m, applicant)
 			if got := <-out; broken != errors.Is(got.err, protocol.ErrStorage) || !broken && got.err != nil {
 				t.Errorf("got error %v, want a storage error: %v", got.err, broken)
 			}
@@ -327,12 +327,12 @@ func TestUnstoredDeviceIsNotPaired(t *testing.T) {
 
 func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		k := &kept{}
+		k := &memoryStore{}
 		m := open(t, k)
 		id := identity.NewKey()
 		var asked []protocol.QuestionID
 		for _, yes := range []bool{false, true} {
-			out, hangUp := come(t, m, phone(id))
+			out, hangUp := startPairing(t, m, phone(id))
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
 			asked = append(asked, waiting[0].ID)
@@ -368,7 +368,7 @@ func TestEveryAnswerIsInTheAuditLog(t *testing.T) {
 }
 
 func TestRefusedOfferIsNotRepeated(t *testing.T) {
-	k := &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n", Reach: &protocol.Reach{Tools: []string{"Read"}}}}}}
+	k := &memoryStore{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n", Reach: &protocol.Reach{Tools: []string{"Read"}}}}}}
 	m := open(t, k)
 	who := auth.Device(k.devices["d"].Device)
 	offer := func(tools ...string) (held []string, asked []protocol.Question) {
@@ -400,7 +400,7 @@ func TestRefusedOfferIsNotRepeated(t *testing.T) {
 func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 	for _, jump := range []time.Duration{time.Hour, 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
-			m := open(t, &kept{})
+			m := open(t, &memoryStore{})
 			put := func(by time.Duration) {
 				m.requests.mu.Lock()
 				defer m.requests.mu.Unlock()
@@ -430,13 +430,13 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 				t.Errorf("%s back: got %d invitations, want one until its time", jump, len(l.Invites))
 			}
 			time.Sleep(2 * time.Minute)
-			out, hangUp := come(t, m, applicant)
+			out, hangUp := startPairing(t, m, applicant)
 			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) {
 				t.Errorf("%s back: a code of eleven minutes: %v", jump, got.err)
 			}
 			hangUp()
 			// Nor does it extend the request's life.
-			out, hangUp = come(t, m, invite())
+			out, hangUp = startPairing(t, m, invite())
 			synctest.Wait()
 			waiting := pendingRequests(t, m)
 			put(-jump)
@@ -451,12 +451,12 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 			// Setting it forward expires the code and the request; sleep has the same effect.
 			applicant = invite()
 			put(jump)
-			out, hangUp = come(t, m, applicant)
+			out, hangUp = startPairing(t, m, applicant)
 			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) || !strings.Contains(got.err.Error(), "ask for a new one") {
 				t.Errorf("%s forward: %v", jump, got.err)
 			}
 			hangUp()
-			out, hangUp = come(t, m, invite())
+			out, hangUp = startPairing(t, m, invite())
 			defer hangUp()
 			synctest.Wait()
 			waiting = pendingRequests(t, m)
@@ -486,14 +486,14 @@ func TestEveryPairedDeviceHasAReadableName(t *testing.T) {
 		t.Run(c.title, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				m := open(t, &kept{})
+				m := open(t, &memoryStore{})
 				invite, err := m.Invite(t.Context(), "owner window", protocol.DeviceInviteParams{Role: c.role, Name: c.invited})
 				if err != nil {
 					t.Fatal(err)
 				}
 				link, _ := pake.ParseLink(invite.Link)
 				id := identity.NewKey()
-				out, hangUp := come(t, m, pake.Device{Key: id, Applicant: pake.Applicant{Role: c.role, NodeID: "box", Name: c.given}, Link: &link})
+				out, hangUp := startPairing(t, m, pake.Device{Key: id, Applicant: pake.Applicant{Role: c.role, NodeID: "box", Name: c.given}, Link: &link})
 				defer hangUp()
 				synctest.Wait()
 				waiting := pendingRequests(t, m)
@@ -524,11 +524,11 @@ func TestControllersOfOneNameGetANumber(t *testing.T) {
 	for name, want := range map[string]string{"vm": "vm (3)", "Tower": "Tower (2)"} { // the gateway is tower
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{
+				m := open(t, &memoryStore{devices: map[protocol.DeviceID]store.PairedDevice{
 					"a": {Device: protocol.Device{ID: "a", Name: "vm"}}, "b": {Device: protocol.Device{ID: "b", Name: "VM (2)"}},
 					"c": {Device: protocol.Device{ID: "c", Name: "vm (3)", RevokedAt: 1}},
 				}})
-				_, hangUp := come(t, m, pake.Device{Key: identity.NewKey(), Applicant: pake.Applicant{Role: protocol.RoleClient, Name: name}})
+				_, hangUp := startPairing(t, m, pake.Device{Key: identity.NewKey(), Applicant: pake.Applicant{Role: protocol.RoleClient, Name: name}})
 				defer hangUp()
 				synctest.Wait()
 				if waiting := pendingRequests(t, m); len(waiting) != 1 || waiting[0].Pairing.Device.Name != want {
@@ -544,10 +544,10 @@ type ownVM struct{ noNodes }
 
 func (ownVM) Own(id protocol.NodeID) bool { return id == "vm" }
 
-// takenOver has another device under every name.
-type takenOver struct{ noNodes }
+// otherDeviceNodes has another device under every name.
+type otherDeviceNodes struct{ noNodes }
 
-func (takenOver) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
+func (otherDeviceNodes) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{ID: id, Device: "another"}, true
 }
 
@@ -556,10 +556,10 @@ func TestTransfersOfAnotherMachineWithTheNameGoOn(t *testing.T) {
 		name  string
 		nodes Nodes
 		want  int
-	}{{"its own name", noNodes{}, 1}, {"another machine has it", takenOver{}, 0}} {
+	}{{"its own name", noNodes{}, 1}, {"another machine has it", otherDeviceNodes{}, 0}} {
 		t.Run(c.name, func(t *testing.T) {
-			m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", NodeID: "vm"}}}})
-			ended := new(endings)
+			m := open(t, &memoryStore{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: protocol.Device{ID: "d", NodeID: "vm"}}}})
+			ended := new(fakeSessions)
 			m.o.Nodes, m.o.Transfers = c.nodes, ended
 			if err := m.Forget(t.Context(), "ann", "d"); err != nil || ended.count != c.want {
 				t.Errorf("devices whose transfers ended: got %d, %v, want %d", ended.count, err, c.want)
@@ -570,12 +570,12 @@ func TestTransfersOfAnotherMachineWithTheNameGoOn(t *testing.T) {
 
 func TestATakenNameComesWithAFreeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"other": {Device: protocol.Device{ID: "other", NodeID: "vm-2"}}}})
+		m := open(t, &memoryStore{devices: map[protocol.DeviceID]store.PairedDevice{"other": {Device: protocol.Device{ID: "other", NodeID: "vm-2"}}}})
 		m.o.Nodes = ownVM{}
 		id := identity.NewKey()
 		ask := func(name protocol.NodeID) error {
 			d := pake.Device{Key: id, Applicant: pake.Applicant{Role: protocol.RoleNode, NodeID: name, Name: string(name)}}
-			out, hangUp := come(t, m, d)
+			out, hangUp := startPairing(t, m, d)
 			defer hangUp()
 			synctest.Wait()
 			select {

@@ -81,7 +81,7 @@ func TestAMachineConnectsWithTheNameOfItsPairing(t *testing.T) {
 	for name, want := range map[string]string{"Anna's tower": "Anna's tower", "tower": ""} {
 		t.Run(name, func(t *testing.T) {
 			d := protocol.Device{ID: "d", Name: name, Role: protocol.RoleNode, NodeID: "tower"}
-			m := open(t, &kept{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: d}}})
+			m := open(t, &memoryStore{devices: map[protocol.DeviceID]store.PairedDevice{"d": {Device: d}}})
 			if got := m.Admit(t.Context(), auth.Device(d), protocol.ConnectParams{}); got.Name != want || got.Device != "d" {
 				t.Errorf("got %+v, want the name %q", got, want)
 			}

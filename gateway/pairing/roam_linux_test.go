@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	case "gateway":
 		roamGateway()
 	case "node":
-		roamNode()
+		pairAsNode()
 	default:
 		os.Exit(m.Run())
 	}
@@ -91,8 +91,8 @@ func roamGateway() {
 	}
 }
 
-// roamNode finds a gateway by code, pairs, and runs as its node.
-func roamNode() {
+// pairAsNode finds a gateway by code, pairs, and runs as its node.
+func pairAsNode() {
 	ctx := context.Background()
 	home := os.Getenv("FAIRLEAD_HOME")
 	secrets := keychain.Open(home)

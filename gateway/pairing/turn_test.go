@@ -15,7 +15,7 @@ import (
 
 // slow is a store whose writes block until they are released.
 type slow struct {
-	*kept
+	*memoryStore
 	mu      sync.Mutex
 	writing chan struct{}
 	let     chan struct{}
@@ -26,16 +26,16 @@ func (s *slow) Put(ctx context.Context, d store.PairedDevice, lines ...protocol.
 	<-s.let
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.kept.Put(ctx, d, lines...)
+	return s.memoryStore.Put(ctx, d, lines...)
 }
 
 // waiting returns a manager with a phone that waits for confirmation.
 func waiting(t *testing.T) (*Manager, *slow, chan outcome, protocol.Question) {
 	t.Helper()
-	m := open(t, &kept{})
-	s := &slow{kept: m.devices.store.(*kept), writing: make(chan struct{}), let: make(chan struct{})}
+	m := open(t, &memoryStore{})
+	s := &slow{memoryStore: m.devices.store.(*memoryStore), writing: make(chan struct{}), let: make(chan struct{})}
 	m.devices.store = s
-	out, _ := come(t, m, phone(identity.NewKey()))
+	out, _ := startPairing(t, m, phone(identity.NewKey()))
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		if open := pendingRequests(t, m); len(open) == 1 {
 			return m, s, out, open[0]

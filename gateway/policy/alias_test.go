@@ -52,15 +52,15 @@ func TestADenyHoldsByWhicheverNameOfItsFolder(t *testing.T) {
 		for _, rule := range c.rules {
 			s := rulesFile(t, `{"default":"allow","rules":[{"tool":"*","path":%q,"verdict":"deny"}]}`, rule)
 			for _, file := range c.files {
-				denied(t, s, rule, file)
+				checkDenied(t, s, rule, file)
 			}
 		}
 	}
 }
 
-// denied checks that a rule denies file tools and commands the access to a file, and commands that
-// would move or remove it with its folder.
-func denied(t *testing.T, s *Set, rule, file string) {
+// checkDenied checks that a rule denies file tools and commands the access to a file, and commands
+// that would move or remove it with its folder.
+func checkDenied(t *testing.T, s *Set, rule, file string) {
 	t.Helper()
 	calls := []Call{{Tool: "Bash", Command: "cat " + file}}
 	if file[0] == '/' {

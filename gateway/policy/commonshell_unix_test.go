@@ -19,8 +19,8 @@ import (
 var commonPieces = strings.Split(`foo |bar |foo|bar|a |b|-x|--y=z|1|12|X=1 |~/c|.|./a|/|:|@|+|,|%|'a b'|"a b"|'"'|"'"|''|""|'$X'|'*'|"*"|'é'|"(a)"| && | ¦¦ | ¦ |; |;|`+"\n"+
 	`|¦|&&| 2>&1| >&2| >x| > y| >>z| 2>e| 2>> "f g"| <a| < b| |=|-|_| 'a'b"c" |$X|*|{a,b}|(a)|and |not |!|#|\|^|%1|[a]|a~|~|?|é|&`, "|")
 
-// TestOtherShellsReadCommonTextsAsBash runs generated texts that count as common in the shells whose
-// language the policy cannot parse: only the programs and files of the analysis may appear.
+// TestOtherShellsReadCommonTextsAsBash runs generated texts that count as common in the shells
+// whose language the policy cannot parse: only the programs and files of the analysis may appear.
 // FAIRLEAD_SHELL_TEXTS=50000 sets the number of texts per shell; it is small by default.
 func TestOtherShellsReadCommonTextsAsBash(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func checkCommon(t *testing.T, text, work, home string) (started int) {
 			continue
 		}
 		started++
-		if !slices.ContainsFunc(f.Commands, func(c shell.Command) bool { return meansWords(c.Words, argv, home) }) {
+		if !slices.ContainsFunc(f.Commands, func(c shell.Command) bool { return isArgv(c.Words, argv, home) }) {
 			t.Errorf("%q started %q, which the analysis does not list", text, argv)
 		}
 	}
@@ -132,8 +132,8 @@ func checkCommon(t *testing.T, text, work, home string) (started int) {
 	return started
 }
 
-// meansWords reports whether words of the analysis become argv, with a home folder.
-func meansWords(words []shell.Word, argv []string, home string) bool {
+// isArgv reports whether words of the analysis become argv, with a home folder.
+func isArgv(words []shell.Word, argv []string, home string) bool {
 	return slices.EqualFunc(words, argv, func(w shell.Word, s string) bool {
 		return s == w.Text || w.Tilde && s == home+strings.TrimPrefix(w.Text, "~")
 	})

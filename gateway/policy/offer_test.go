@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func offered(s *Set, command string) []string {
+func offeredRules(s *Set, command string) []string {
 	var list []string
 	for _, o := range s.Decide(corpusCall("bash", command)).Offers {
 		list = append(list, strings.Join(o.Rule.Argv, " "))
@@ -32,7 +32,7 @@ func TestOffersAreNarrow(t *testing.T) {
 		"eslint src":                 "eslint src|eslint **",
 	} {
 		t.Run(command, func(t *testing.T) {
-			if got := strings.Join(offered(s, command), "|"); got != want {
+			if got := strings.Join(offeredRules(s, command), "|"); got != want {
 				t.Errorf("%q offers %q, want %q", command, got, want)
 			}
 		})
@@ -50,7 +50,7 @@ func TestNothingBroadIsOffered(t *testing.T) {
 		"make `x`", "rm x", "make; rm x", "awk -f x", "sed -i s/a/b/ x", "ssh host make", "/usr/bin/make", "make\r", "make (", "curl x | make",
 		"f() { make; }",
 	} {
-		if got := offered(s, command); len(got) > 0 {
+		if got := offeredRules(s, command); len(got) > 0 {
 			t.Errorf("%q offers %q", command, got)
 		}
 	}

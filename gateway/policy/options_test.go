@@ -145,13 +145,13 @@ func TestOnlyAnExactRuleIsOfferedForAnUnknownOption(t *testing.T) {
 		"docker run --gpus all alpine": "docker run --gpus all alpine",
 	} {
 		t.Run(command, func(t *testing.T) {
-			if got := strings.Join(offered(allowing(t), command), "|"); got != want {
+			if got := strings.Join(offeredRules(allowing(t), command), "|"); got != want {
 				t.Errorf("%q: got the offers %q, want %q", command, got, want)
 			}
 		})
 	}
 	covered := allowing(t, Rule{Tool: "Bash", Argv: []string{"go", "test", "**"}, Verdict: Allow})
-	if got := strings.Join(offered(covered, "go test -replay ./..."), "|"); got != "go test -replay ./..." {
+	if got := strings.Join(offeredRules(covered, "go test -replay ./..."), "|"); got != "go test -replay ./..." {
 		t.Errorf("under go test **: got the offers %q, want the exact one", got)
 	}
 }
@@ -181,7 +181,7 @@ func TestOnlyKnownProgramsAreOfferedWithOtherWords(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"systemctl status x", "dig example.org", "ping -c 1 h", "journalctl -u x", "unheard-of --option x", "uname -a"} {
-		for _, o := range offered(allowing(t), command) {
+		for _, o := range offeredRules(allowing(t), command) {
 			if o != command {
 				t.Errorf("%s: got the offer %q, want only the exact command", command, o)
 			}

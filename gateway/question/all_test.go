@@ -15,7 +15,7 @@ import (
 func openMany(t *testing.T, g *Queue, n int) (list []protocol.ShownQuestion) {
 	t.Helper()
 	for i := range n {
-		q := offering()
+		q := questionWithRules()
 		q.ID, q.State, q.Hash = protocol.QuestionID(fmt.Sprint("q", i)), protocol.QuestionPending, "h"
 		if err := g.store.Put(t.Context(), q, nil); err != nil {
 			t.Fatal(err)
@@ -25,7 +25,7 @@ func openMany(t *testing.T, g *Queue, n int) (list []protocol.ShownQuestion) {
 	return list
 }
 
-func offering() protocol.Question {
+func questionWithRules() protocol.Question {
 	q := question()
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{{Policy: json.RawMessage(`{"tool":"Bash","argv":["ls"],"verdict":"allow"}`)}}

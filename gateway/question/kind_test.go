@@ -28,7 +28,7 @@ func newQueueOn(t *testing.T, s Store) *Queue {
 	return q
 }
 
-func yes(q protocol.Question) protocol.QuestionAnswerParams {
+func allowAnswer(q protocol.Question) protocol.QuestionAnswerParams {
 	return protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}
 }
 
@@ -55,7 +55,7 @@ func TestSecondAnswerLearnsWhoWasFirst(t *testing.T) {
 		for i, name := range []string{"first", "second"} {
 			go func() {
 				time.Sleep(time.Duration(i) * time.Second)
-				r, err := s.Answer(t.Context(), auth.Owner(name), yes(q))
+				r, err := s.Answer(t.Context(), auth.Owner(name), allowAnswer(q))
 				if err != nil {
 					t.Error(err)
 				}
@@ -91,11 +91,11 @@ func TestFailedAnswerLeavesTheQuestionOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Answer(t.Context(), auth.Owner("w"), yes(q)); !errors.Is(err, protocol.ErrStorage) {
+	if _, err := s.Answer(t.Context(), auth.Owner("w"), allowAnswer(q)); !errors.Is(err, protocol.ErrStorage) {
 		t.Errorf("got %v, want %v", err, protocol.ErrStorage)
 	}
 	fail = false
-	if r, err := s.Answer(t.Context(), auth.Owner("w"), yes(q)); err != nil || !r.Won {
+	if r, err := s.Answer(t.Context(), auth.Owner("w"), allowAnswer(q)); err != nil || !r.Won {
 		t.Errorf("the second try: got %+v, %v; want it to win", r, err)
 	}
 }
@@ -110,7 +110,7 @@ func TestKindsNeedTheirScope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Answer(t.Context(), helper, yes(q)); !errors.Is(err, want) {
+		if _, err := s.Answer(t.Context(), helper, allowAnswer(q)); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", kind, err, want)
 		}
 	}
@@ -124,7 +124,7 @@ func TestQuestionWithoutAskerHasNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newQueueOn(t, rows) // after a restart
-	if _, err := s.Answer(t.Context(), auth.Owner("w"), yes(q)); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := s.Answer(t.Context(), auth.Owner("w"), allowAnswer(q)); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("got %v, want %v", err, protocol.ErrNotFound)
 	}
 	if err := s.CancelOrphans(t.Context(), time.Now().Add(time.Minute), func(protocol.RunID) bool { return false }); err != nil {
@@ -160,7 +160,7 @@ func TestAskersAreLimited(t *testing.T) {
 			t.Fatalf("another asker: %v", err)
 		}
 		for i := 0; ; i++ {
-			if _, err := s.Answer(t.Context(), auth.Owner("w"), yes(q)); err != nil {
+			if _, err := s.Answer(t.Context(), auth.Owner("w"), allowAnswer(q)); err != nil {
 				t.Fatal(err)
 			}
 			if q, err = ask("another app"); err != nil {
@@ -210,7 +210,7 @@ func TestDeviceThatRunsNothingCannotChangeACall(t *testing.T) {
 				t.Fatal(err)
 			}
 			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeApprove, scope}})
-			p := yes(q)
+			p := allowAnswer(q)
 			p.Args = json.RawMessage(args)
 			if _, err := s.Answer(t.Context(), phone, p); errors.Is(err, protocol.ErrForbidden) != (needs && !has) {
 				t.Errorf("arguments %q and the right to %s: got %v", args, scope, err)

@@ -35,8 +35,8 @@ var kinds = map[string]protocol.Question{
 	protocol.AskSender:   {Sender: &protocol.SenderSubject{PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test"}}},
 }
 
-// asking is a question of a kind that was asked, and how it ended.
-type asking struct {
+// waitingQuestion is a question of a kind that was asked, and how it ended.
+type waitingQuestion struct {
 	*Queue
 	q     protocol.Question
 	ended chan protocol.Question // by the asker
@@ -44,10 +44,10 @@ type asking struct {
 }
 
 // start asks a question that expires after ten minutes, on behalf of an asker.
-func start(t *testing.T, s *Queue, q protocol.Question) asking {
+func start(t *testing.T, s *Queue, q protocol.Question) waitingQuestion {
 	t.Helper()
 	ctx, gone := context.WithCancelCause(t.Context())
-	a := asking{Queue: s, ended: make(chan protocol.Question, 1), gone: gone}
+	a := waitingQuestion{Queue: s, ended: make(chan protocol.Question, 1), gone: gone}
 	opened := make(chan struct{})
 	go func() {
 		end, err := s.AskFor(ctx, q, Terms{
@@ -70,7 +70,7 @@ func start(t *testing.T, s *Queue, q protocol.Question) asking {
 	return a
 }
 
-func (a asking) answer(t *testing.T, name, decision string) protocol.QuestionAnswerResult {
+func (a waitingQuestion) answer(t *testing.T, name, decision string) protocol.QuestionAnswerResult {
 	t.Helper()
 	r, err := a.Answer(t.Context(), auth.Owner(name), protocol.QuestionAnswerParams{ID: a.q.ID, Hash: a.q.Hash, Decision: decision})
 	if err != nil {
@@ -83,23 +83,23 @@ func (a asking) answer(t *testing.T, name, decision string) protocol.QuestionAns
 func TestEveryKindIsOneQuestion(t *testing.T) {
 	for kind, q := range kinds {
 		q.Kind = kind
-		for name, end := range map[string]func(*testing.T, asking) (state, by string){
-			"two answers": func(t *testing.T, a asking) (string, string) {
+		for name, end := range map[string]func(*testing.T, waitingQuestion) (state, by string){
+			"two answers": func(t *testing.T, a waitingQuestion) (string, string) {
 				first, second := a.answer(t, "first", protocol.DecisionAllow), a.answer(t, "second", protocol.DecisionDeny)
 				if !first.Won || second.Won || second.Question.AnsweredBy != "owner first" {
 					t.Errorf("got %+v and %+v, want the first to win and the second to learn that", first, second)
 				}
 				return protocol.QuestionAllowed, "owner first"
 			},
-			"expiry":  func(*testing.T, asking) (string, string) { return protocol.QuestionExpired, "nobody" },
+			"expiry":  func(*testing.T, waitingQuestion) (string, string) { return protocol.QuestionExpired, "nobody" },
 			"no hash": noHash,
-			"snooze": func(t *testing.T, a asking) (string, string) {
+			"snooze": func(t *testing.T, a waitingQuestion) (string, string) {
 				if err := a.Display.Snooze(t.Context(), protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{a.q.ID}, For: 60_000}); err != nil {
 					t.Error(err)
 				}
 				return protocol.QuestionExpired, "nobody" // at its time
 			},
-			"dismissed": func(t *testing.T, a asking) (string, string) {
+			"dismissed": func(t *testing.T, a waitingQuestion) (string, string) {
 				p := protocol.QuestionAnswerParams{ID: a.q.ID, Hash: a.q.Hash, Decision: protocol.DecisionDismiss}
 				r, err := a.Answer(t.Context(), auth.Owner("w"), p)
 				if isInput := a.q.Kind == protocol.AskInput; r.Won != isInput || errors.Is(err, protocol.ErrBadRequest) == isInput {
@@ -110,7 +110,7 @@ func TestEveryKindIsOneQuestion(t *testing.T) {
 				}
 				return protocol.QuestionExpired, "nobody" // it stays open until its time
 			},
-			"the asker goes": func(_ *testing.T, a asking) (string, string) {
+			"the asker goes": func(_ *testing.T, a waitingQuestion) (string, string) {
 				a.gone(errors.New("stopped"))
 				by := "whoever asked"
 				if a.q.IsOfCall() {
@@ -118,7 +118,7 @@ func TestEveryKindIsOneQuestion(t *testing.T) {
 				}
 				return protocol.QuestionCancelled, by
 			},
-			"withdrawn": func(t *testing.T, a asking) (string, string) {
+			"withdrawn": func(t *testing.T, a waitingQuestion) (string, string) {
 				if err := a.Withdraw(t.Context(), a.q.ID); err != nil {
 					t.Error(err)
 				}
@@ -153,7 +153,7 @@ func TestEveryKindIsOneQuestion(t *testing.T) {
 }
 
 // noHash answers without having seen the question, which has no effect, and then denies it.
-func noHash(t *testing.T, a asking) (state, by string) {
+func noHash(t *testing.T, a waitingQuestion) (state, by string) {
 	_, err := a.Answer(t.Context(), auth.Owner("blind"), protocol.QuestionAnswerParams{ID: a.q.ID, Decision: protocol.DecisionAllow})
 	if !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("an answer without the hash: got %v, want %v", err, protocol.ErrConflict)
@@ -176,8 +176,8 @@ func lastPublished(t *testing.T, sub *event.Subscription) protocol.Question {
 	}
 }
 
-// TestEveryKindSurvivesARestart stops the gateway while questions of all kinds are open. They stay in
-// the store; those whose asker does not come back are cancelled, in every kind alike.
+// TestEveryKindSurvivesARestart stops the gateway while questions of all kinds are open. They stay
+// in the store; those whose asker does not come back are cancelled, in every kind alike.
 func TestEveryKindSurvivesARestart(t *testing.T) {
 	for kind, q := range kinds {
 		t.Run(kind, func(t *testing.T) {
@@ -218,8 +218,8 @@ func TestEveryKindSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsShownElsewhere asks without waiting, as for an app that wants to connect, and waits,
-// as for a call: windows learn of both that nobody has seen them.
+// TestEveryKindIsShownElsewhere asks without waiting, as for an app that wants to connect, and
+// waits, as for a call: windows learn of both that nobody has seen them.
 func TestEveryKindIsShownElsewhere(t *testing.T) {
 	for kind, q := range kinds {
 		t.Run(kind, func(t *testing.T) {

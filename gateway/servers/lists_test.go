@@ -15,9 +15,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// restless connects a server that announces changed lists after each list that is read, and that has
-// one more tool each time if grows. It returns the seconds at which the tools were read.
-func restless(t *testing.T, grows bool, during time.Duration) (at []int) {
+// announcingServer connects a server that announces changed lists after each list that is read, and
+// that has one more tool each time if grows. It returns the seconds at which the tools were read.
+func announcingServer(t *testing.T, grows bool, during time.Duration) (at []int) {
 	t.Helper()
 	m, _ := ready(t, nil)
 	s, _ := m.find("srv")
@@ -70,7 +70,7 @@ func restless(t *testing.T, grows bool, during time.Duration) (at []int) {
 
 func TestListsAreReadLessOftenWhileNothingChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		got := restless(t, false, 20*time.Minute)
+		got := announcingServer(t, false, 20*time.Minute)
 		if want := []int{0, 1, 3, 7, 15, 31, 63, 127, 255, 511, 811, 1111}; !slices.Equal(got, want) {
 			t.Errorf("read after %v seconds, want %v", got, want)
 		}
@@ -79,7 +79,7 @@ func TestListsAreReadLessOftenWhileNothingChanges(t *testing.T) {
 
 func TestListsThatChangeAreReadOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		got := restless(t, true, 5500*time.Millisecond)
+		got := announcingServer(t, true, 5500*time.Millisecond)
 		if want := []int{0, 1, 2, 3, 4, 5}; !slices.Equal(got, want) {
 			t.Errorf("read after %v seconds, want %v", got, want)
 		}

@@ -28,7 +28,7 @@ func TestServerNetworkFollowsTheSetting(t *testing.T) {
 	}
 	for network, reaches := range map[string]bool{"": true, protocol.ServerNetworkYes: true, protocol.ServerNetworkNo: false} {
 		h.add("srv", protocol.ServerSpec{Command: exe, Args: []string{"-test.run=^$"}, Env: map[string]string{asServer: h.work}, Network: network})
-		got := h.invoke("srv__dial", `{"text": `+quoted(l.Addr().String())+`}`)
+		got := h.invoke("srv__dial", `{"text": `+jsonString(l.Addr().String())+`}`)
 		if (got == "reached") != reaches {
 			t.Errorf("network %q: got %q, reached %v wanted", network, got, reaches)
 		}
@@ -36,8 +36,8 @@ func TestServerNetworkFollowsTheSetting(t *testing.T) {
 	}
 }
 
-// TestAPackageIsFetchedWithTheNetworkAlone uses a program called npx that says what it is called with,
-// and whether it reaches an address.
+// TestAPackageIsFetchedWithTheNetworkAlone uses a program called npx that says what it is called
+// with, and whether it reaches an address.
 func TestAPackageIsFetchedWithTheNetworkAlone(t *testing.T) {
 	h := startGateway(t)
 	npx := h.work + "/npx"

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// realServers names the folder with the servers that packaging/mcp-servers.sh installs: those of npm
-// in node_modules, those of PyPI in py.
+// realServers names the folder with the servers that packaging/mcp-servers.sh installs: those of
+// npm in node_modules, those of PyPI in py.
 const realServers = "FAIRLEAD_REAL_SERVERS"
 
 // TestRealServersServeTheAgent lets the agent use servers that others wrote.
@@ -47,11 +47,11 @@ func TestRealServersServeTheAgent(t *testing.T) {
 	}{
 		{"everything", node("mcp-server-everything"), nil, "echo", `{"message": "hello"}`, "Echo: hello"},
 		{"everything2", node("mcp-server-everything"), nil, "get-sum", `{"a": 2, "b": 3}`, "sum of 2 and 3 is 5"},
-		{"filesystem", node("mcp-server-filesystem"), []string{h.work}, "read_text_file", `{"path": ` + quoted(filepath.Join(h.work, "note.txt")) + `}`, "the content of the note"},
+		{"filesystem", node("mcp-server-filesystem"), []string{h.work}, "read_text_file", `{"path": ` + jsonString(filepath.Join(h.work, "note.txt")) + `}`, "the content of the note"},
 		{"memory", node("mcp-server-memory"), nil, "create_entities", `{"entities": [{"name": "Ann", "entityType": "person", "observations": ["likes tea"]}]}`, "likes tea"},
 		{"time", python("mcp-server-time"), []string{"--local-timezone", "UTC"}, "get_current_time", `{"timezone": "Europe/Berlin"}`, "Europe/Berlin"},
-		{"git", python("mcp-server-git"), []string{"--repository", h.work}, "git_log", `{"repo_path": ` + quoted(h.work) + `}`, "the first commit"},
-		{"fetch", python("mcp-server-fetch"), []string{"--ignore-robots-txt", "--allow-private-ips"}, "fetch", `{"url": ` + quoted(page.URL) + `}`, "Hello from loopback"},
+		{"git", python("mcp-server-git"), []string{"--repository", h.work}, "git_log", `{"repo_path": ` + jsonString(h.work) + `}`, "the first commit"},
+		{"fetch", python("mcp-server-fetch"), []string{"--ignore-robots-txt", "--allow-private-ips"}, "fetch", `{"url": ` + jsonString(page.URL) + `}`, "Hello from loopback"},
 		{"npx", "npx", []string{"-y", "@modelcontextprotocol/server-everything@2026.8.31"}, "echo", `{"message": "downloaded"}`, "Echo: downloaded"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,10 +74,10 @@ func TestPausesAfterFailuresGrow(t *testing.T) {
 	})
 }
 
-// silent is a machine whose command never writes anything.
-type silent struct{ *brokenMachine }
+// silentMachine is a machine whose command never writes anything.
+type silentMachine struct{ *brokenMachine }
 
-func (silent) Continue(ctx context.Context, s tool.Step) (json.RawMessage, error) {
+func (silentMachine) Continue(ctx context.Context, s tool.Step) (json.RawMessage, error) {
 	if !s.IsStart {
 		return json.RawMessage(`{}`), nil
 	}
@@ -88,7 +88,7 @@ func (silent) Continue(ctx context.Context, s tool.Step) (json.RawMessage, error
 
 func TestTheStateSaysThatAServerHasNotAnsweredYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := runFor(t, silent{}, 15*time.Second)
+		m := runFor(t, silentMachine{}, 15*time.Second)
 		s, _ := m.find("srv")
 		got := s.status()
 		if want := "it has not answered for 10 seconds; it wrote: waiting for Godot"; got.State != protocol.ServerStarting || got.Error != want {
@@ -99,7 +99,7 @@ func TestTheStateSaysThatAServerHasNotAnsweredYet(t *testing.T) {
 
 func TestAServerThatNeverAnswersSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := runFor(t, silent{}, 7*time.Minute)
+		m := runFor(t, silentMachine{}, 7*time.Minute)
 		s, _ := m.find("srv")
 		log := strings.Join(s.log.lines(), "\n")
 		if want := "Failed: the server did not answer within 3 minutes; it wrote: waiting for Godot"; !strings.Contains(log, want) {

@@ -25,7 +25,7 @@ func TestAServerOnAMachineServesTheAgent(t *testing.T) {
 		t.Errorf("got tools %v, want 9, echo among them", got)
 	}
 	long := strings.Repeat("ü\u2028\x1b[31m\t\"\\ ", 900) // escape sequences, line separators
-	if got := h.invoke("files__echo", `{"text": `+quoted(long)+`}`); got != long {
+	if got := h.invoke("files__echo", `{"text": `+jsonString(long)+`}`); got != long {
 		t.Errorf("got %d bytes, want the %d unchanged", len(got), len(long))
 	}
 	if got := h.invoke("files__fail", `{"text": ""}`); !strings.Contains(got, "it broke") {
@@ -79,7 +79,7 @@ func TestAServerOnAMachineServesTheAgent(t *testing.T) {
 	}
 }
 
-func quoted(s string) string {
+func jsonString(s string) string {
 	raw, _ := protocol.Marshal(s)
 	return string(raw)
 }
@@ -217,7 +217,7 @@ func filled(q protocol.Question, values map[string]any) protocol.QuestionAnswerP
 func (h *testGateway) asks(tool protocol.ToolName, text string) (q protocol.Question, result chan string) {
 	h.t.Helper()
 	result = make(chan string, 1)
-	go func() { result <- h.invoke(tool, `{"text": `+quoted(text)+`}`) }()
+	go func() { result <- h.invoke(tool, `{"text": `+jsonString(text)+`}`) }()
 	h.until("a question", func() bool {
 		list := ask(h, protocol.QuestionList, protocol.Empty{}).Questions
 		list = slices.DeleteFunc(list, func(q protocol.Question) bool { return q.Input == nil })

@@ -112,7 +112,7 @@ func newTestServer(dir string) *mcp.Server {
 		return text(r.Params.InputResponses["link"].(*mcp.ElicitResult).Action), nil
 	})
 	add("picture", "Returns a picture.", nil, func(context.Context, *mcp.CallToolRequest, textIn) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{Data: dot(), MIMEType: "image/png"}}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "a dot"}, &mcp.ImageContent{Data: onePixel(), MIMEType: "image/png"}}}, nil
 	})
 	s.AddResource(&mcp.Resource{Name: "readme", URI: "test://readme", MIMEType: "text/plain"}, func(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, Text: "read me"}}}, nil
@@ -123,8 +123,8 @@ func newTestServer(dir string) *mcp.Server {
 	return s
 }
 
-// dot returns a picture.
-func dot() []byte {
+// onePixel returns a picture.
+func onePixel() []byte {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
 		panic(err)

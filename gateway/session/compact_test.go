@@ -47,7 +47,7 @@ func withModel(t *testing.T, steps ...llmtest.Step) *gateway {
 
 const condensed = "<summary>They greeted.</summary><memories>- Ann grows tomatoes\nno fact\n- </memories>"
 
-func keep(n int) protocol.SessionCompactParams {
+func compactParams(n int) protocol.SessionCompactParams {
 	return protocol.SessionCompactParams{SessionKey: "main", KeepMessages: &n}
 }
 
@@ -55,7 +55,7 @@ func TestCompactPutsASummaryInPlaceOfTheRest(t *testing.T) {
 	g := withModel(t, llmtest.Say("Hello."), llmtest.Say("Hello again."), llmtest.Say(condensed), llmtest.Say("Fine."), llmtest.Say("Whole."))
 	g.end(g.send("Hi, I grow tomatoes").RunID)
 	g.end(g.send("Hi again").RunID)
-	in := keep(2)
+	in := compactParams(2)
 	in.Focus = "the garden"
 	out, err := g.Compact(t.Context(), in)
 	if err != nil || !out.OK || out.TrimmedMessages != 2 || out.KeptMessages != 2 || !strings.HasSuffix(out.ArchivedTo, ".jsonl.gz") {
@@ -104,7 +104,7 @@ func TestASummaryIsReadHoweverManyMessagesFollow(t *testing.T) {
 	g := withModel(t, llmtest.Say("Hello."), llmtest.Say(condensed), llmtest.Say("Fine."))
 	g.model.Info.ContextWindow = 1_000_000
 	g.end(g.send("Hi").RunID)
-	if out, err := g.Compact(t.Context(), keep(1)); err != nil || out.TrimmedMessages != 1 {
+	if out, err := g.Compact(t.Context(), compactParams(1)); err != nil || out.TrimmedMessages != 1 {
 		t.Fatalf("got %+v, error %v, want one archived message", out, err)
 	}
 	many := make([]protocol.Message, maxHistory)
@@ -133,7 +133,7 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 	}
 	compact := func(n, trimmed, kept int) {
 		t.Helper()
-		out, err := g.Compact(t.Context(), keep(n))
+		out, err := g.Compact(t.Context(), compactParams(n))
 		if err != nil || out.TrimmedMessages != trimmed || out.KeptMessages != kept {
 			t.Errorf("%+v %v, want %d trimmed and %d kept", out, err, trimmed, kept)
 		}
@@ -158,7 +158,7 @@ func TestTheNoticeOfAShorteningIsNotCounted(t *testing.T) {
 func TestTokensOfASummaryAreCounted(t *testing.T) {
 	g := withModel(t, llmtest.Say("1").Usage(protocol.Usage{Input: 10, Output: 2, Total: 12}), llmtest.Say(condensed).Usage(protocol.Usage{Input: 300, Output: 40}))
 	g.end(g.send("one").RunID)
-	if _, err := g.Compact(t.Context(), keep(1)); err != nil {
+	if _, err := g.Compact(t.Context(), compactParams(1)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := g.store.Sessions.Get(t.Context(), chat)
@@ -180,7 +180,7 @@ func TestCompactNeedsNoModel(t *testing.T) {
 		t.Errorf("got %q, want the first wish", text)
 	}
 	for _, bad := range []int{0, -1} {
-		if _, err := g.Compact(t.Context(), keep(bad)); !errors.Is(err, protocol.ErrBadRequest) {
+		if _, err := g.Compact(t.Context(), compactParams(bad)); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
 		}
 	}
@@ -193,7 +193,7 @@ func TestCompactWaitsForNoRun(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`))
 	g.send("Build")
 	g.question()
-	if _, err := g.Compact(t.Context(), keep(1)); !errors.Is(err, protocol.ErrConflict) {
+	if _, err := g.Compact(t.Context(), compactParams(1)); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict)", err)
 	}
 }

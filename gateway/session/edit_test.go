@@ -64,7 +64,7 @@ func TestEditedMessageStartsTheTurnAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	g.check("user: first", "assistant: One.", "user: second", "assistant: Two.")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestAnswerIsRegeneratedWithAnotherModel(t *testing.T) {
@@ -82,18 +82,18 @@ func TestAnswerIsRegeneratedWithAnotherModel(t *testing.T) {
 	}
 }
 
-// TestResentTurnContinuesAfterAKill: the old turn is archived and the new one stored at once, so that
-// a kill leaves either of them.
+// TestResentTurnContinuesAfterAKill: the old turn is archived and the new one stored at once, so
+// that a kill leaves either of them.
 func TestResentTurnContinuesAfterAKill(t *testing.T) {
 	g := start(t, llmtest.Say("One."), llmtest.Say("Tw").Hang())
 	g.end(g.send("first").RunID)
 	text := "changed"
 	out := g.resend(protocol.ChatResendParams{MessageID: g.message("first").ID, Message: &text})
 	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeDelta && c.Delta.RunID == out.RunID })
-	g.again(true, &tooltest.Machine{}, llmtest.Say("After the kill."))
+	g.restart(true, &tooltest.Machine{}, llmtest.Say("After the kill."))
 	g.end(out.RunID)
 	g.check("user: changed", "assistant: After the kill.")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestResendStopsTheRunAlone(t *testing.T) {
@@ -109,7 +109,7 @@ func TestResendStopsTheRunAlone(t *testing.T) {
 	g.end(out.RunID)
 	g.end(waiting.RunID)
 	g.check("user: do not build", "assistant: Fine.", "user: and then?", "assistant: Later.")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 // TestOneOfTwoEditsAtOnceWins: two windows replace the same message.
@@ -131,7 +131,7 @@ func TestOneOfTwoEditsAtOnceWins(t *testing.T) {
 	}
 	g.end(outs[won].RunID)
 	g.check("user: "+[]string{"second", "third"}[won], "assistant: Two.")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestUndoOfAnEditStopsItsRun(t *testing.T) {
@@ -145,7 +145,7 @@ func TestUndoOfAnEditStopsItsRun(t *testing.T) {
 	}
 	g.end(out.RunID)
 	g.check("user: first", "assistant: One.")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestResendIsRefusedWithAReason(t *testing.T) {
@@ -176,7 +176,8 @@ func TestResendIsRefusedWithAReason(t *testing.T) {
 	g.check("user: first", "assistant: One.")
 }
 
-// TestDeletedAnswerTakesItsCallsAlong: what the model reads afterwards has no call without a result.
+// TestDeletedAnswerTakesItsCallsAlong: what the model reads afterwards has no call without a
+// result.
 func TestDeletedAnswerTakesItsCallsAlong(t *testing.T) {
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.cfg.ToolApproval.DefaultDecision = "allow"

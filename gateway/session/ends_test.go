@@ -87,7 +87,7 @@ func TestEveryRunEndsExactlyOnce(t *testing.T) {
 				}
 			}
 			g.check("user: last", "assistant: Last.")
-			g.noneOpen()
+			g.checkNoUnfinishedRuns()
 		})
 	}
 }

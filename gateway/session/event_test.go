@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-func ended(id string) protocol.ExecCompletion {
+func completion(id string) protocol.ExecCompletion {
 	code := 0
 	return protocol.ExecCompletion{
 		EventID: id, NodeID: "tower", SessionID: "p-" + id, Event: protocol.ExecFinished, ExitCode: &code, Command: "make " + id,
@@ -21,14 +21,14 @@ func ended(id string) protocol.ExecCompletion {
 	}
 }
 
-func (g *gateway) tell(id protocol.RunID) error {
-	return g.PostCompletion(g.t.Context(), chat, id, "", protocol.AskedBy{}, ended(string(id)))
+func (g *gateway) postCompletion(id protocol.RunID) error {
+	return g.PostCompletion(g.t.Context(), chat, id, "", protocol.AskedBy{}, completion(string(id)))
 }
 
 func TestAgentAnswersAnEvent(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."), llmtest.Say("The build is done."))
 	g.end(g.send("Hi").RunID)
-	if err := g.tell("one"); err != nil {
+	if err := g.postCompletion("one"); err != nil {
 		t.Fatal(err)
 	}
 	if e := g.end("one"); e.State != protocol.ChatFinal || e.Message.Content.Text() != "The build is done." {
@@ -37,19 +37,19 @@ func TestAgentAnswersAnEvent(t *testing.T) {
 	if s, err := g.store.Sessions.Get(t.Context(), chat); err != nil || s.FirstText != "Hi" {
 		t.Errorf("got first text %q, error %v, want Hi", s.FirstText, err)
 	}
-	g.check("user: Hi", "assistant: Hello.", "event user: "+ended("one").Message(), "assistant: The build is done.")
+	g.check("user: Hi", "assistant: Hello.", "event user: "+completion("one").Message(), "assistant: The build is done.")
 	msgs, err := g.store.Messages.List(t.Context(), chat, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, ok := msgs[2].Completion(); !ok || c.Command != "make one" || c.OutputTail != ended("one").OutputTail {
+	if c, ok := msgs[2].Completion(); !ok || c.Command != "make one" || c.OutputTail != completion("one").OutputTail {
 		t.Errorf("got %+v, %v, want the end of make one", c, ok)
 	}
 	requests := g.model.Requests()
-	if last := requests[len(requests)-1].Messages; last[len(last)-1].Content.Text() != ended("one").Message() {
-		t.Errorf("got %q for the model, want %q", last[len(last)-1].Content.Text(), ended("one").Message())
+	if last := requests[len(requests)-1].Messages; last[len(last)-1].Content.Text() != completion("one").Message() {
+		t.Errorf("got %q for the model, want %q", last[len(last)-1].Content.Text(), completion("one").Message())
 	}
-	if err := g.tell("one"); !errors.Is(err, protocol.ErrConflict) {
+	if err := g.postCompletion("one"); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("a second time: %v", err)
 	}
 }
@@ -63,7 +63,7 @@ func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
 		"job": {Kind: protocol.AskedBySchedule, Name: "nightly"}, "stranger": {Kind: protocol.AskedByChannel, Name: "eve"},
 		"other": {Kind: protocol.AskedByAgent, Name: "agent:main:work"}, "person": {Kind: "chat", Name: "this chat"},
 	} {
-		if err := g.PostCompletion(t.Context(), chat, id, "gone", want, ended(string(id))); err != nil {
+		if err := g.PostCompletion(t.Context(), chat, id, "gone", want, completion(string(id))); err != nil {
 			t.Fatal(err)
 		}
 		g.end(id)
@@ -85,7 +85,7 @@ func TestEventsPrecedeQueuedMessages(t *testing.T) {
 	polltest.Until(t, "the request to the model", func() bool { return len(g.model.Requests()) == 1 })
 	waits := g.send("waits").RunID
 	for _, id := range []protocol.RunID{"one", "two"} {
-		if err := g.tell(id); err != nil {
+		if err := g.postCompletion(id); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,15 +98,15 @@ func TestEventsPrecedeQueuedMessages(t *testing.T) {
 			t.Errorf("got %+v, want the queued command without JSON", r)
 		}
 	}
-	g.again(true, &tooltest.Machine{}, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"), llmtest.Say("4"))
+	g.restart(true, &tooltest.Machine{}, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"), llmtest.Say("4"))
 	g.end(waits)
-	g.check("user: first", "assistant: 1", "event user: "+ended("one").Message(), "assistant: 2", "event user: "+ended("two").Message(), "assistant: 3",
+	g.check("user: first", "assistant: 1", "event user: "+completion("one").Message(), "assistant: 2", "event user: "+completion("two").Message(), "assistant: 3",
 		"user: waits", "assistant: 4")
 }
 
 func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 	g := start(t)
-	if err := g.tell("one"); !errors.Is(err, protocol.ErrNotFound) {
+	if err := g.postCompletion("one"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a chat that never was: %v", err)
 	}
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
@@ -115,7 +115,7 @@ func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 	if _, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) { s.DeletedAt = 5 }); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.tell("one"); !errors.Is(err, protocol.ErrNotFound) {
+	if err := g.postCompletion("one"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("a deleted chat: %v", err)
 	}
 }
@@ -125,7 +125,7 @@ func TestChatIsNotCalledByAnEvent(t *testing.T) {
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.tell("one"); err != nil {
+	if err := g.postCompletion("one"); err != nil {
 		t.Fatal(err)
 	}
 	g.end("one")
@@ -141,11 +141,11 @@ func TestTooManyEventsWaitWhereTheyComeFrom(t *testing.T) {
 	}
 	g.setPaused(true)
 	for i := range maxEvents {
-		if err := g.tell(protocol.RunID(fmt.Sprint(i))); err != nil {
+		if err := g.postCompletion(protocol.RunID(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := g.tell("more"); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := g.postCompletion("more"); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("got error %v, want %v", err, protocol.ErrUnavailable)
 	}
 }

@@ -147,6 +147,6 @@ func TestAKeyNamesTheSameChatAfterScopeChangesAndARestart(t *testing.T) {
 	}
 	check("before the restart")
 	g.cfg = *g.current.Load()
-	g.again(false, g.tower)
+	g.restart(false, g.tower)
 	check("after the restart")
 }

@@ -115,8 +115,8 @@ func (g *gateway) open(steps ...llmtest.Step) {
 	m.Resume(g.t.Context())
 }
 
-// again restarts the gateway. With crash, the old one loses its disk instead of being closed.
-func (g *gateway) again(crash bool, m *tooltest.Machine, steps ...llmtest.Step) {
+// restart restarts the gateway. With crash, the old one loses its disk instead of being closed.
+func (g *gateway) restart(crash bool, m *tooltest.Machine, steps ...llmtest.Step) {
 	g.t.Helper()
 	if !crash {
 		g.sessions.Close()
@@ -209,7 +209,7 @@ func (g *gateway) check(want ...string) {
 	}
 }
 
-func (g *gateway) noneOpen() {
+func (g *gateway) checkNoUnfinishedRuns() {
 	g.t.Helper()
 	runs, err := g.store.Runs.Unfinished(g.t.Context())
 	if err != nil || len(runs) > 0 {

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// made stores a finished call of a chat.
-func (g *gateway) made(key protocol.SessionKey, tool, args, result string) protocol.CallID {
+// storeFinishedCall stores a finished call of a chat.
+func (g *gateway) storeFinishedCall(key protocol.SessionKey, tool, args, result string) protocol.CallID {
 	g.t.Helper()
 	c := store.Call{Info: protocol.CallInfo{
 		CallID: protocol.NewCallID(), SessionKey: key, Node: "tower", Tool: tool, Effect: protocol.EffectExec, State: protocol.CallRunning, Args: json.RawMessage(args),
@@ -63,8 +63,8 @@ func TestAgentIsNotStartedForKnownEnds(t *testing.T) {
 			if c.event != "" {
 				e.Event = c.event
 			}
-			e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
-			g.made(c.chat, "Process", c.args, c.result)
+			e.CallID = g.storeFinishedCall(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
+			g.storeFinishedCall(c.chat, "Process", c.args, c.result)
 			if err := g.PostCompletion(t.Context(), chat, "reported", "", protocol.AskedBy{}, e); err != nil {
 				t.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func TestAgentIsNotStartedForKnownEnds(t *testing.T) {
 			if n := len(g.model.Requests()); (n == 0) != c.knows {
 				t.Errorf("got %d requests, want one unless it is known: %v", n, c.knows)
 			}
-			g.noneOpen()
+			g.checkNoUnfinishedRuns()
 		})
 	}
 }
@@ -90,12 +90,12 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 	first := g.send("Build it.").RunID
 	<-asked // a run that is stopped before it asks the model leaves its answer to the next one
 	e := protocol.ExecCompletion{EventID: "1", NodeID: "tower", SessionID: "p", Event: protocol.ExecFinished, Command: "make"}
-	e.CallID = g.made(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
+	e.CallID = g.storeFinishedCall(chat, "Bash", `{"command":"make"}`, `{"status":"running","sessionId":"p"}`)
 	if err := g.PostCompletion(t.Context(), chat, "reported", first, protocol.AskedBy{}, e); err != nil {
 		t.Fatal(err)
 	}
 	last := g.send("Are you there?").RunID
-	g.made(chat, "Process", `{"action":"poll","sessionId":"p"}`, `{"status":"completed","sessionId":"p","running":false}`)
+	g.storeFinishedCall(chat, "Process", `{"action":"poll","sessionId":"p"}`, `{"status":"completed","sessionId":"p","running":false}`)
 	if r, err := g.Cancel(t.Context(), protocol.ChatCancelParams{SessionKey: chat}); err != nil || r.RunID != first {
 		t.Fatalf("got %+v, error %v, want %s cancelled", r, err, first)
 	}
@@ -105,7 +105,7 @@ func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
 	if answer := slices.Index(words, "assistant: Here."); notice < 0 || answer < notice || len(g.model.Requests()) != 2 {
 		t.Errorf("got %d requests, %q, want 2, and the notice before the answer", len(g.model.Requests()), words)
 	}
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 	if r, err := g.store.Runs.Get(t.Context(), "reported"); err != nil || r.State != protocol.RunDone || r.EndedAt == 0 {
 		t.Errorf("got %+v, error %v, want it done", r, err)
 	}

@@ -77,7 +77,7 @@ func TestOtherFilesThanImagesAreRefused(t *testing.T) {
 			}
 		})
 	}
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func sendFile(t *testing.T, g *gateway, key protocol.SessionKey, a protocol.Attachment) {
@@ -89,7 +89,7 @@ func sendFile(t *testing.T, g *gateway, key protocol.SessionKey, a protocol.Atta
 	g.end(res.RunID)
 }
 
-func noisy(t *testing.T, w, h int) []byte {
+func noisePNG(t *testing.T, w, h int) []byte {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range img.Pix {
@@ -107,7 +107,7 @@ func noisy(t *testing.T, w, h int) []byte {
 
 func TestTheModelSeesTheNewestPicturesMadeToFit(t *testing.T) {
 	g := start(t, llmtest.Say("ok"))
-	sendFile(t, g, chat, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
+	sendFile(t, g, chat, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisePNG(t, 2400, 20))})
 	seen := g.model.Requests()[0].Messages[0].Content[1]
 	if data, _ := base64.StdEncoding.DecodeString(seen.Data); seen.MimeType != "image/jpeg" || http.DetectContentType(data) != "image/jpeg" {
 		t.Errorf("got %s for the model, want a JPEG", seen.MimeType)
@@ -145,7 +145,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	both := protocol.Attachment{Filename: "a.png", Data: square(t)}
 	sendFile(t, g, chat, both)
 	sendFile(t, g, other, both)
-	sendFile(t, g, other, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisy(t, 2400, 20))})
+	sendFile(t, g, other, protocol.Attachment{Filename: "w.png", Data: base64.StdEncoding.EncodeToString(noisePNG(t, 2400, 20))})
 	if _, err := g.Reset(t.Context(), protocol.SessionParams{SessionKey: other}); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 		t.Errorf("got %d files, %d small ones, %d archives, want 1, 0, 0", count("media"), count("media/fit"), count("archive"))
 	}
 	files := g.Messages.media.Upload()
-	if _, err := files.Attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisy(t, 3, 3))}}); err != nil {
+	if _, err := files.Attachments(t.Context(), []protocol.Attachment{{Data: base64.StdEncoding.EncodeToString(noisePNG(t, 3, 3))}}); err != nil {
 		t.Fatal(err)
 	}
 	g.removeUnusedFiles(t.Context())

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// noted waits until a session has been scanned up to a message, and returns the agent's notes.
-func (g *gateway) noted(id protocol.SessionID, through int64) string {
+// waitNotes waits until a session has been scanned up to a message, and returns the agent's notes.
+func (g *gateway) waitNotes(id protocol.SessionID, through int64) string {
 	g.t.Helper()
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
 		n, err := g.store.Sessions.MemoryCursor(g.t.Context(), id)
@@ -44,7 +44,7 @@ func (g *gateway) resetNow() protocol.SessionID {
 	return out.OldSessionID
 }
 
-func (g *gateway) bringBack(id protocol.SessionID) {
+func (g *gateway) restoreArchive(id protocol.SessionID) {
 	g.t.Helper()
 	if _, err := g.RestoreArchive(g.t.Context(), protocol.SessionArchiveRestoreParams{SessionKey: chat, ID: protocol.ArchiveID(id)}); err != nil {
 		g.t.Fatal(err)
@@ -58,15 +58,15 @@ func TestAConversationThatIsBroughtBackIsNotNotedTwice(t *testing.T) {
 	)
 	g.end(g.send("My cat sleeps").RunID)
 	id := g.resetNow()
-	g.noted(id, 2)
-	g.bringBack(id)
+	g.waitNotes(id, 2)
+	g.restoreArchive(id)
 	if again := g.resetNow(); again != id {
 		t.Fatalf("got session %s, want %s", again, id)
 	}
-	g.bringBack(id)
+	g.restoreArchive(id)
 	g.end(g.send("My dog runs").RunID)
 	g.resetNow()
-	if notes := g.noted(id, 4); strings.Count(notes, "- Ann has a cat") != 1 || strings.Count(notes, "- Ann has a dog") != 1 {
+	if notes := g.waitNotes(id, 4); strings.Count(notes, "- Ann has a cat") != 1 || strings.Count(notes, "- Ann has a dog") != 1 {
 		t.Errorf("got notes %s, want each once", notes)
 	}
 	asked := g.model.Requests()
@@ -95,7 +95,7 @@ func TestUndoneCompactionIsNotNotedTwice(t *testing.T) {
 		}
 	}
 	id := g.resetNow()
-	if notes := g.noted(id, 6); strings.Count(notes, "cat") != 1 || strings.Count(notes, "- Ann has a dog") != 1 {
+	if notes := g.waitNotes(id, 6); strings.Count(notes, "cat") != 1 || strings.Count(notes, "- Ann has a dog") != 1 {
 		t.Errorf("got notes %s, want each once", notes)
 	}
 	if read := g.model.Requests()[4].Messages[0].Content.Text(); strings.Contains(read, "cat") {

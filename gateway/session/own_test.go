@@ -25,7 +25,7 @@ func TestOwnCommandRunsBesideARun(t *testing.T) {
 	if inv := g.tower.Calls(); len(inv) != 1 || string(inv[0].Args) != `{"command":"ls -l"}` {
 		t.Errorf("got %+v, want ls -l once", inv)
 	}
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestOwnCommandCanBeStopped(t *testing.T) {
@@ -43,5 +43,5 @@ func TestOwnCommandCanBeStopped(t *testing.T) {
 	if e := g.end(own.RunID); e.State != protocol.ChatErrState {
 		t.Errorf("got %+v, want it failed", e)
 	}
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }

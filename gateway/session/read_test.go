@@ -81,7 +81,7 @@ func TestResettingAnEmptyChatStoresNothing(t *testing.T) {
 	if whole, err := g.Uncompact(t.Context(), in); err != nil || whole != (protocol.SessionUncompactResult{OK: true}) {
 		t.Errorf("got %+v, error %v, want nothing done", whole, err)
 	}
-	if _, err := g.Compact(t.Context(), keep(0)); err == nil {
+	if _, err := g.Compact(t.Context(), compactParams(0)); err == nil {
 		t.Error("nothing can be kept")
 	}
 	for _, command := range []string{"/new", "/reset", "/compact", "/compact 3", "/compact undo", "/stop"} {
@@ -124,7 +124,7 @@ func TestAPreviewAfterACompactionHoldsTheMessagesThatAreCounted(t *testing.T) {
 	g := withModel(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say(condensed), llmtest.Say("3"))
 	g.end(g.send("one").RunID)
 	g.end(g.send("two").RunID)
-	if _, err := g.Compact(t.Context(), keep(2)); err != nil {
+	if _, err := g.Compact(t.Context(), compactParams(2)); err != nil {
 		t.Fatal(err)
 	}
 	g.end(g.send("three").RunID)

@@ -192,7 +192,7 @@ func TestAnArchiveIsReadBackAndSurvivesACrash(t *testing.T) {
 		t.Fatalf("got %+v, error %v, want 4 archived messages", out, err)
 	}
 	os.Remove(blocked)
-	g.again(true, g.tower)
+	g.restart(true, g.tower)
 	var list protocol.SessionArchivesResult
 	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if list, err = g.Archives(t.Context(), protocol.SessionParams{SessionKey: "main"}); err != nil || len(list.Archives) != 1 {

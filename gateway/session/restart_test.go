@@ -21,7 +21,7 @@ func TestRestartContinuesWithTheSameQuestion(t *testing.T) {
 		second := g.send("And then?")
 		third := g.send("And then that?")
 		first := g.question()
-		g.again(crash, &tooltest.Machine{}, llmtest.Say("Built."), llmtest.Say("Rest."), llmtest.Say("More rest."))
+		g.restart(crash, &tooltest.Machine{}, llmtest.Say("Built."), llmtest.Say("Rest."), llmtest.Say("More rest."))
 		q := g.question()
 		if q.ID != first.ID || q.Hash != first.Hash || q.RunID != res.RunID {
 			t.Errorf("crash %v: got question %+v, want %+v", crash, q, first)
@@ -40,7 +40,7 @@ func TestRestartContinuesWithTheSameQuestion(t *testing.T) {
 		if len(g.tower.Calls()) != 1 {
 			t.Errorf("got %d calls, want 1", len(g.tower.Calls()))
 		}
-		g.noneOpen()
+		g.checkNoUnfinishedRuns()
 	}
 }
 
@@ -55,7 +55,7 @@ func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
 		if first.Kind != protocol.AskContinue {
 			t.Fatalf("got %+v, want the question whether to continue", first)
 		}
-		g.again(true, &tooltest.Machine{}, llmtest.Say("Built."))
+		g.restart(true, &tooltest.Machine{}, llmtest.Say("Built."))
 		if q := g.question(); q.ID != first.ID || q.Kind != protocol.AskContinue {
 			t.Errorf("got %+v, want the question %s again", q, first.ID)
 		}
@@ -69,7 +69,7 @@ func TestRestartAsksAgainWhetherToGoOn(t *testing.T) {
 		if e := g.end(res.RunID); e.State != want {
 			t.Errorf("got %+v, want %s", e, want)
 		}
-		g.noneOpen()
+		g.checkNoUnfinishedRuns()
 	}
 }
 
@@ -86,7 +86,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	case <-time.After(3 * time.Minute):
 		t.Fatal("it did not begin")
 	}
-	g.again(true, &tooltest.Machine{})
+	g.restart(true, &tooltest.Machine{})
 	g.end(own.RunID)
 	if len(g.tower.Calls()) != 0 {
 		t.Error("it ran again")
@@ -94,7 +94,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	if w := g.words(chat); len(w) != 2 || !strings.Contains(w[1], "Unknown outcome") {
 		t.Errorf("got %q, want an unknown outcome", w)
 	}
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 
 	// Killed after the result was stored but before the run's end: nothing is published twice.
 	run, err := g.store.Runs.Get(t.Context(), own.RunID)
@@ -105,7 +105,7 @@ func TestOwnCommandIsNotRunAgainAfterARestart(t *testing.T) {
 	if err := g.store.Runs.Put(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	g.again(true, &tooltest.Machine{})
+	g.restart(true, &tooltest.Machine{})
 	g.end(own.RunID)
 	if w := g.words(chat); len(w) != 2 {
 		t.Errorf("got %q, want 2 messages", w)
@@ -137,7 +137,7 @@ func TestALeftoverRunCanBeStoppedBeforeItContinues(t *testing.T) {
 	if e := g.end("own"); e.State != protocol.ChatErrState {
 		t.Errorf("got %+v, want it failed", e)
 	}
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestOnlyRunsOfAnEarlierStartWaitForAMachine(t *testing.T) {

@@ -26,7 +26,7 @@ func TestMessageGetsItsAnswer(t *testing.T) {
 		t.Errorf("got %+v, want Hello Ann.", e)
 	}
 	g.check("user: Hello", "assistant: Hello Ann.")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestQueuedMessagesRunInOrderAndEachGetsItsEnd(t *testing.T) {
@@ -91,7 +91,7 @@ func TestQueuedMessageCanBeTakenBack(t *testing.T) {
 	close(ready)
 	g.end(first.RunID)
 	g.check("user: 1", "assistant: one")
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestStopRetainsTheAnswerSoFar(t *testing.T) {
@@ -246,7 +246,7 @@ func TestPauseHoldsARunBetweenItsSteps(t *testing.T) {
 	}
 	g.setPaused(false)
 	g.end(res.RunID)
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 // TestTextOfAnAgentNeitherCommandsNorAnswers: text that another chat's agent or a schedule writes

@@ -58,7 +58,7 @@ func TestResetStopsAllRuns(t *testing.T) {
 		t.Errorf("got %+v, want both runs failed", states)
 	}
 	g.check()
-	g.noneOpen()
+	g.checkNoUnfinishedRuns()
 }
 
 func TestMessageDuringAResetStartsAfterIt(t *testing.T) {

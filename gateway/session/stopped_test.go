@@ -18,7 +18,7 @@ func TestStoppedRunIsNotResumed(t *testing.T) {
 	if err := g.store.Runs.MarkCancelled(t.Context(), stopped.RunID); err != nil {
 		t.Fatal(err)
 	}
-	g.again(true, &tooltest.Machine{}, llmtest.Say("Second."))
+	g.restart(true, &tooltest.Machine{}, llmtest.Say("Second."))
 	g.end(waiting.RunID)
 	r, err := g.store.Runs.Get(t.Context(), stopped.RunID)
 	if err != nil || r.State != protocol.RunCancelled || r.EndedAt == 0 {

@@ -34,7 +34,7 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 		if len(g.tower.Calls()) != 0 {
 			t.Errorf("%s: got %d calls, want none", who, len(g.tower.Calls()))
 		}
-		g.noneOpen()
+		g.checkNoUnfinishedRuns()
 	}
 }
 
@@ -58,6 +58,6 @@ func TestARunThatNobodyAnswersAsksOnce(t *testing.T) {
 			words[7] != "assistant: It was not made." {
 			t.Errorf("%s: got %q, want the words for who asked", who, words)
 		}
-		g.noneOpen()
+		g.checkNoUnfinishedRuns()
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/workspace"
 )
 
-// class is a catalog on real files.
-type class struct {
+// testCatalog is a catalog on real files.
+type testCatalog struct {
 	*Catalog
 	home  string
 	nodes []protocol.NodeInfo
@@ -21,9 +21,9 @@ type class struct {
 	set   []string
 }
 
-func newClass(t *testing.T) *class {
+func newTestCatalog(t *testing.T) *testCatalog {
 	t.Helper()
-	c := &class{home: t.TempDir(), cfg: config.Default()}
+	c := &testCatalog{home: t.TempDir(), cfg: config.Default()}
 	has := func(id protocol.NodeID, program string) (has, known bool) {
 		return program == "jq" || program == "git", id == "full"
 	}
@@ -38,7 +38,7 @@ func newClass(t *testing.T) *class {
 	return c
 }
 
-func (c *class) write(t *testing.T, path, text string) {
+func (c *testCatalog) write(t *testing.T, path, text string) {
 	t.Helper()
 	path = filepath.Join(c.home, filepath.FromSlash(path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -49,7 +49,7 @@ func (c *class) write(t *testing.T, path, text string) {
 	}
 }
 
-func (c *class) entry(t *testing.T, name string) protocol.SkillStatusEntry {
+func (c *testCatalog) entry(t *testing.T, name string) protocol.SkillStatusEntry {
 	t.Helper()
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *class) entry(t *testing.T, name string) protocol.SkillStatusEntry {
 	return protocol.SkillStatusEntry{}
 }
 
-func needs(caps ...string) string {
+func skillRequiring(caps ...string) string {
 	raw, _ := json.Marshal(caps)
 	return `---
 name: x

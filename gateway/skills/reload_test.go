@@ -22,7 +22,7 @@ func TestOnlyFilesOfSkillsCountAsTheirChanges(t *testing.T) {
 }
 
 func TestFilesOnDiskAreHotReloaded(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	files := workspace.NewFiles(c.home, nil)
 	told := make(chan bool, 100)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,7 +15,7 @@ import (
 )
 
 func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillBuiltIn || e.Location != "built-in:skills/review-changes/SKILL.md" {
 		t.Errorf(`got %+v; want e.Source == protocol.SkillBuiltIn && e.Location == "built-in:skills/review-changes/SKILL.md"`, e)
 	}
@@ -39,7 +39,7 @@ func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
 }
 
 func TestSkillsAreFoundInGroupsOfFolders(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	c.write(t, "skills/office/letters/SKILL.md", "Letters.")
 	c.write(t, "skills/office/letters/examples/SKILL.md", "No skill, but an example of one.")
 	c.write(t, "skills/.git/x/SKILL.md", "Hidden.")
@@ -61,7 +61,7 @@ func TestSkillsAreFoundInGroupsOfFolders(t *testing.T) {
 }
 
 func TestTheBeginningOfAnOverlongFileIsRead(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	c.write(t, "skills/long/SKILL.md", "---\nname: long\ndescription: Still told.\n---\n"+strings.Repeat("ü", workspace.MaxSkillFile))
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
 	if err != nil {
@@ -74,7 +74,7 @@ func TestTheBeginningOfAnOverlongFileIsRead(t *testing.T) {
 }
 
 func TestLinksDoNotLeadOut(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	outside := filepath.Join(t.TempDir(), "x")
 	if err := os.MkdirAll(outside, 0o700); err != nil {
 		t.Fatal(err)
@@ -115,15 +115,15 @@ func TestEligibility(t *testing.T) {
 		reasons []string
 	}{
 		"nothing needed, nobody there":              {"x", config.Skill{}, nil, nil, nil},
-		"one machine has it":                        {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
-		"nobody there":                              {needs(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
-		"two machines together do not do":           {needs(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
-		"unknown capability fails closed":           {needs("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
+		"one machine has it":                        {skillRequiring(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{full, reader}, []protocol.NodeID{"full"}, nil},
+		"nobody there":                              {skillRequiring(protocol.CapExec), config.Skill{}, []protocol.NodeInfo{away}, nil, []string{"no connected hosts"}},
+		"two machines together do not do":           {skillRequiring(protocol.CapExec, protocol.CapRead), config.Skill{}, []protocol.NodeInfo{reader, shell}, nil, []string{"requires capabilities: filesystem.read, shell.exec"}},
+		"unknown capability fails closed":           {skillRequiring("shell.root"), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: shell.root"}},
 		"metadata that is no data fails closed":     {"---\nname: x\nmetadata: \"{{\"\n---\n", config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"invalid requirement identifiers: metadata"}},
-		"always, whatever is needed":                {needs("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
+		"always, whatever is needed":                {skillRequiring("shell.root"), config.Skill{Always: &yes}, nil, nil, nil},
 		"disabled":                                  {"x", config.Skill{Enabled: new(bool)}, nil, nil, []string{"disabled by skills.entries policy"}},
 		"disabled beats always":                     {"x", config.Skill{Enabled: new(bool), Always: &yes}, nil, nil, []string{"disabled by skills.entries policy"}},
-		"a setting replaces what is needed":         {needs("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
+		"a setting replaces what is needed":         {skillRequiring("shell.root"), config.Skill{Requires: &config.SkillRequires{Capabilities: []string{protocol.CapList}}}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
 		"programs of a machine that does not tell":  {bins(`"bins":["nowhere"],"env":["X"]`), config.Skill{}, []protocol.NodeInfo{reader}, []protocol.NodeID{"reader"}, nil},
 		"a program it has":                          {bins(`"bins":["jq"]`), config.Skill{}, []protocol.NodeInfo{full}, []protocol.NodeID{"full"}, nil},
 		"a program it lacks":                        {bins(`"bins":["jq","gh"]`), config.Skill{}, []protocol.NodeInfo{full}, nil, []string{"requires programs: gh, jq"}},
@@ -146,7 +146,7 @@ func TestEligibility(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newClass(t)
+			c := newTestCatalog(t)
 			c.write(t, "skills/x/SKILL.md", tc.file)
 			c.nodes, c.cfg.Skills.Entries = tc.nodes, map[string]config.Skill{"x": tc.set}
 			e := c.entry(t, "x")
@@ -161,7 +161,7 @@ func TestEligibility(t *testing.T) {
 }
 
 func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	c.write(t, "skills/notes/SKILL.md", "---\nname: notes v1.2\n---\n")
 	c.write(t, "skills/b.c/SKILL.md", "---\nname: b.c\n---\n")
 	c.write(t, "skills/known/SKILL.md", "---\nname: Known Thing\n---\n")
@@ -183,7 +183,7 @@ func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
 }
 
 func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	c.write(t, "skills/a/SKILL.md", "---\nname: a<b\ndescription: |\n  Does <this>\n  & that.\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"jq\"]}}}\n---\n")
 	text, err := c.Prompt("main")
 	if err != nil {
@@ -214,7 +214,7 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 // TestTheAgentHasTheTextOfWhatIsAlwaysFollowed: the text of a skill with "always" is in the system
 // prompt, as the settings window and the protocol say.
 func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	c.write(t, "skills/tone/SKILL.md", "---\nname: tone\ndescription: How to write.\nalways: true\n---\nWrite short sentences.\n")
 	c.write(t, "skills/other/SKILL.md", "---\nname: other\ndescription: Else.\n---\nNot told.\n")
 	told := func(want ...string) {
@@ -236,7 +236,7 @@ func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
 }
 
 func TestBuiltInSkillsAreSound(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
 	if err != nil || len(s.Skills) != 3 {
 		t.Fatalf("got %v, %v; want err == nil && len(s.Skills) == 3", len(s.Skills), err)
@@ -249,7 +249,7 @@ func TestBuiltInSkillsAreSound(t *testing.T) {
 }
 
 func TestWhatEachMachineLacksIsSaid(t *testing.T) {
-	c := newClass(t)
+	c := newTestCatalog(t)
 	c.write(t, "skills/x/SKILL.md", "---\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"jq\",\"gh\"]}}}\n---\nX.")
 	c.nodes = []protocol.NodeInfo{{ID: "full", Online: true, Platform: "linux"}, {ID: "away"}}
 	e := c.entry(t, "x")

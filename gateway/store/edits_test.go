@@ -19,7 +19,7 @@ func conversation(t *testing.T, s *DB, n int) []protocol.Message {
 	return must(s.Messages.List(t.Context(), key, 0, 0))(t)
 }
 
-func replace(t *testing.T, s *DB, id protocol.MessageID, run, text string) (Archive, error) {
+func replaceMessages(t *testing.T, s *DB, id protocol.MessageID, run, text string) (Archive, error) {
 	t.Helper()
 	a, _, err := s.Archives.Replace(t.Context(), id, Run{ID: protocol.RunID(run), Session: key, State: protocol.RunThinking}, user(text), 50)
 	return a, err
@@ -47,7 +47,7 @@ func matchCount(t *testing.T, s *DB, word string) int {
 func TestReplacedMessageIsArchivedWithTheFollowing(t *testing.T) {
 	s := openTest(t)
 	msgs := conversation(t, s, 2)
-	a := must(replace(t, s, msgs[2].ID, "r2", "better"))(t)
+	a := must(replaceMessages(t, s, msgs[2].ID, "r2", "better"))(t)
 	checkTexts(t, s, "question0", "answer0", "better")
 	if a.Kind != protocol.ArchiveEdit || a.Messages != 2 || matchCount(t, s, "question1") != 0 || matchCount(t, s, "better") != 1 {
 		t.Errorf("got archive %+v, matches %d and %d, want 2 messages, 0 and 1", a, matchCount(t, s, "question1"), matchCount(t, s, "better"))
@@ -103,11 +103,11 @@ func TestFailedReplacementChangesNothing(t *testing.T) {
 func TestMessageIsReplacedOnce(t *testing.T) {
 	s := openTest(t)
 	msgs := conversation(t, s, 1)
-	must(replace(t, s, msgs[0].ID, "r2", "one"))(t)
-	if _, err := replace(t, s, msgs[0].ID, "r3", "two"); !errors.Is(err, protocol.ErrNotFound) {
+	must(replaceMessages(t, s, msgs[0].ID, "r2", "one"))(t)
+	if _, err := replaceMessages(t, s, msgs[0].ID, "r3", "two"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("the second replacement: %v", err)
 	}
-	if _, err := replace(t, s, msgs[1].ID, "r3", "two"); !errors.Is(err, protocol.ErrNotFound) {
+	if _, err := replaceMessages(t, s, msgs[1].ID, "r3", "two"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("replacing an archived message: %v", err)
 	}
 	checkTexts(t, s, "one")
@@ -116,11 +116,11 @@ func TestMessageIsReplacedOnce(t *testing.T) {
 func TestVersionComesBackOnlyWhereItFits(t *testing.T) {
 	s := openTest(t)
 	msgs := conversation(t, s, 2)
-	first := must(replace(t, s, msgs[2].ID, "r2", "b"))(t)
+	first := must(replaceMessages(t, s, msgs[2].ID, "r2", "b"))(t)
 	b := must(s.Messages.List(t.Context(), key, 0, 0))(t)[2]
 	must(s.Messages.Append(t.Context(), key, user("c")))(t)
 	c := must(s.Messages.List(t.Context(), key, 0, 0))(t)[3]
-	second := must(replace(t, s, c.ID, "r3", "d"))(t) // continues b
+	second := must(replaceMessages(t, s, c.ID, "r3", "d"))(t) // continues b
 	if _, _, err := s.Archives.Restore(t.Context(), key, first.ID, 60); err != nil {
 		t.Fatal(err)
 	}
@@ -180,10 +180,10 @@ func TestSummaryStaysThroughEdits(t *testing.T) {
 	if _, _, err := s.Archives.Compact(t.Context(), key, 2, 10, notice); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replace(t, s, msgs[0].ID, "r2", "x"); !errors.Is(err, protocol.ErrConflict) {
+	if _, err := replaceMessages(t, s, msgs[0].ID, "r2", "x"); !errors.Is(err, protocol.ErrConflict) {
 		t.Errorf("replacing what a summary replaced: %v", err)
 	}
-	a := must(replace(t, s, msgs[2].ID, "r2", "x"))(t)
+	a := must(replaceMessages(t, s, msgs[2].ID, "r2", "x"))(t)
 	if got := texts(t, s); !slices.Equal(got, []string{"short", "x"}) {
 		t.Errorf("got %q for the model, want short and x", got)
 	}

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// hold occupies the writing connection until release is called.
-func hold(t *testing.T, s *DB) (release func()) {
+// holdWriter occupies the writing connection until release is called.
+func holdWriter(t *testing.T, s *DB) (release func()) {
 	t.Helper()
 	began, free := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
@@ -31,7 +31,7 @@ func hold(t *testing.T, s *DB) (release func()) {
 
 func TestFailedWriteUndoesOnlyItself(t *testing.T) {
 	s := openTest(t)
-	release := hold(t, s)
+	release := holdWriter(t, s)
 	own := errors.New("own reason")
 	do := map[string]func(db *gorm.DB) error{
 		"good":  func(db *gorm.DB) error { return nil },
@@ -83,7 +83,7 @@ func TestFailedWriteUndoesOnlyItself(t *testing.T) {
 
 func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
 	s := openTest(t)
-	release := hold(t, s)
+	release := holdWriter(t, s)
 	ctx, cancel := context.WithCancel(t.Context())
 	end := make(chan error)
 	var ran atomic.Bool

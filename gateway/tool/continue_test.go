@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-// anApp returns an app with every scope, and with some machines only if there are any.
-func anApp(id protocol.AppID, nodes ...protocol.NodeID) auth.Principal {
+// appPrincipal returns an app with every scope, and with some machines only if there are any.
+func appPrincipal(id protocol.AppID, nodes ...protocol.NodeID) auth.Principal {
 	return auth.App(protocol.App{ID: id, Scopes: protocol.AppScopes, Nodes: nodes})
 }
 
@@ -37,7 +37,7 @@ func TestStepsAreRecorded(t *testing.T) {
 	g := start(t, &tooltest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
 		return map[string]any{"size": 3, "sha256": "sum" + string(inv.Args[6:7])}, nil
 	}})
-	app := anApp("a")
+	app := appPrincipal("a")
 	id := g.read(app)
 	for _, part := range []string{"1", "2"} {
 		if _, err := g.Continue(t.Context(), tool.Step{Call: id, Principal: app, Args: json.RawMessage(`{"id":` + part + `}`)}); err != nil {
@@ -54,9 +54,9 @@ func TestStepsAreRecorded(t *testing.T) {
 }
 
 func TestStepNeedsWhatTheCallNeeded(t *testing.T) {
-	noScope := anApp("a")
+	noScope := appPrincipal("a")
 	noScope.Scopes = nil
-	app, limited := anApp("a"), anApp("a", "laptop")
+	app, limited := appPrincipal("a"), appPrincipal("a", "laptop")
 	deny := `{"tool":"Read","path":"/home/ann/a.txt","verdict":"deny"}`
 	for name, c := range map[string]struct {
 		who  auth.Principal
@@ -64,7 +64,7 @@ func TestStepNeedsWhatTheCallNeeded(t *testing.T) {
 		want protocol.FaultCode
 	}{
 		"the same app":        {app, "", ""},
-		"another app":         {anApp("b"), "", protocol.FaultNotFound},
+		"another app":         {appPrincipal("b"), "", protocol.FaultNotFound},
 		"the owner":           {auth.Owner("API"), "", protocol.FaultNotFound},
 		"without the scope":   {noScope, "", protocol.FaultForbidden},
 		"limited to another":  {limited, "", protocol.FaultNotFound},
@@ -94,7 +94,7 @@ func TestLookFailsWhenThePathLeadsElsewhere(t *testing.T) {
 	path := "/home/ann/a.txt"
 	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview { return protocol.CallPreview{Path: path} }})
 	g.rule(`{"tool":"Read","path":"/home/ann/a.txt","verdict":"ask"}`)
-	app := anApp("a")
+	app := appPrincipal("a")
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	id := make(chan protocol.CallID, 1)
@@ -113,7 +113,7 @@ func TestLookFailsWhenThePathLeadsElsewhere(t *testing.T) {
 
 func TestStepOfAnotherMachineIsRefused(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
-	app := anApp("a")
+	app := appPrincipal("a")
 	_, err := g.Continue(t.Context(), tool.Step{Call: g.read(app), Principal: app, Node: "laptop", Tool: "Glob", Args: json.RawMessage(`{}`)})
 	if !errors.Is(err, tool.ErrNoCall) {
 		t.Errorf("got %v, want %v", err, tool.ErrNoCall)

@@ -110,8 +110,8 @@ func (c calls) Finish(ctx context.Context, call store.Call, lines ...protocol.Au
 	return c.Calls.Finish(ctx, call, lines...)
 }
 
-// again restarts the gateway on the same disk, with a new machine.
-func (g *gateway) again(m *tooltest.Machine) {
+// restart restarts the gateway on the same disk, with a new machine.
+func (g *gateway) restart(m *tooltest.Machine) {
 	g.t.Helper()
 	g.store.Close()
 	g.tower = m
@@ -125,18 +125,18 @@ func command(id, text string) tool.Call {
 
 var agent = auth.Agent(chat, "run")
 
-// ended is the outcome of a call.
-type ended struct {
+// callResult is the outcome of a call.
+type callResult struct {
 	tool.Result
 	err error
 }
 
-func (g *gateway) do(ctx context.Context, c tool.Call) <-chan ended {
-	ch := make(chan ended, 1)
+func (g *gateway) do(ctx context.Context, c tool.Call) <-chan callResult {
+	ch := make(chan callResult, 1)
 	go func() {
 		c.Principal = agent
 		r, err := g.Run(ctx, c)
-		ch <- ended{r, err}
+		ch <- callResult{r, err}
 	}()
 	return ch
 }

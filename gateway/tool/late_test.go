@@ -12,8 +12,9 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-// silent returns a machine that starts calls and reports nothing about them until the test ends.
-func silent() (m *tooltest.Machine, began chan struct{}) {
+// silentMachine returns a machine that starts calls and reports nothing about them until the test
+// ends.
+func silentMachine() (m *tooltest.Machine, began chan struct{}) {
 	began = make(chan struct{}, 1)
 	return &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
 		began <- struct{}{}
@@ -22,15 +23,15 @@ func silent() (m *tooltest.Machine, began chan struct{}) {
 	}}, began
 }
 
-// killed restarts a gateway that was killed during a call of the command.
-func killed(t *testing.T, c tool.Call, m *tooltest.Machine) *gateway {
-	first, began := silent()
+// restartDuringCall restarts a gateway that was killed during a call of the command.
+func restartDuringCall(t *testing.T, c tool.Call, m *tooltest.Machine) *gateway {
+	first, began := silentMachine()
 	g := start(t, first)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	ctx, cancel := context.WithCancel(t.Context())
 	end := g.do(ctx, c)
 	within(t, began)
-	g.again(m)
+	g.restart(m)
 	cancel()
 	within(t, end)
 	return g
@@ -43,7 +44,7 @@ func done(text string) json.RawMessage {
 
 func TestACallContinuesAfterARestart(t *testing.T) {
 	c := command("a", "make")
-	g := killed(t, c, nil)
+	g := restartDuringCall(t, c, nil)
 	if _, err := g.AcceptLateResult(t.Context(), "tower", protocol.ToolResultParams{CallID: "a", Result: done("too early")}); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("a result before its run is taken up: %v", err)
 	}
@@ -73,7 +74,7 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 }
 
 func TestACallThatItsMachineForgotIsUnknownAfterARestart(t *testing.T) {
-	g := killed(t, command("a", "make"), &tooltest.Machine{Has: []protocol.CallID{"another"}})
+	g := restartDuringCall(t, command("a", "make"), &tooltest.Machine{Has: []protocol.CallID{"another"}})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "Unknown outcome") {
 		t.Errorf(`got %+v; want res.Info.State == protocol.CallUnknown && strings.Contains(res.Content.Text(), "Unknown outcome")`, res)
 	}
@@ -84,7 +85,7 @@ func TestACallThatItsMachineForgotIsUnknownAfterARestart(t *testing.T) {
 
 func TestQuittingLeavesACallToTheNextStart(t *testing.T) {
 	c := command("a", "make")
-	g := killed(t, c, nil)
+	g := restartDuringCall(t, c, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c.OnStart = func() { cancel(tool.ErrSuspended) }
 	if e := within(t, g.do(ctx, c)); !errors.Is(e.err, tool.ErrSuspended) {
@@ -106,7 +107,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 		{"failed", protocol.ToolResultParams{Error: "no such program"}, protocol.CallFailed, "no such program"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m, began := silent()
+			m, began := silentMachine()
 			g := start(t, m)
 			g.cfg.ToolApproval.DefaultDecision = "allow"
 			end := g.do(t.Context(), command("a", "make"))

@@ -15,7 +15,7 @@ func TestLimitedAppUsesOnlyItsMachines(t *testing.T) {
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.Registry.Register(ownTool(make(chan protocol.AskedBy, 1), ""))
 	run := func(name protocol.ToolName, nodes ...protocol.NodeID) error {
-		p := anApp("app", nodes...)
+		p := appPrincipal("app", nodes...)
 		_, err := g.Run(t.Context(), tool.Call{Tool: name, Args: json.RawMessage(`{"command":"make"}`), Principal: p})
 		return err
 	}

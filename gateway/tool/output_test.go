@@ -20,7 +20,7 @@ func (g *gateway) report(id protocol.CallID, tail string) {
 }
 
 func TestOutputOfACallThatLostItsMachineIsKept(t *testing.T) {
-	m, began := silent()
+	m, began := silentMachine()
 	g := start(t, m)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	end := g.do(t.Context(), command("a", "make"))
@@ -35,7 +35,7 @@ func TestOutputOfACallThatLostItsMachineIsKept(t *testing.T) {
 }
 
 func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
-	first, began := silent()
+	first, began := silentMachine()
 	g := start(t, first)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,7 +45,7 @@ func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
 	if row := g.row("a"); row.Info.State != protocol.CallRunning || row.Info.Tail != "tick 1\n" || row.InputSHA256 == "" {
 		t.Errorf(`got %+v; want row.Info.State == protocol.CallRunning && row.Info.Tail == "tick 1\n" && row.InputSHA256 != ""`, row)
 	}
-	g.again(&tooltest.Machine{})
+	g.restart(&tooltest.Machine{})
 	cancel()
 	within(t, end)
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.HasSuffix(res.Content.Text(), "tick 1\n") {

@@ -57,7 +57,7 @@ func TestEndedCallIsReplayedFromTheJournal(t *testing.T) {
 	}})
 	for _, c := range []tool.Call{command("a", "make"), command("b", "broken")} {
 		first := g.ask(c, protocol.DecisionAllow, "", "")
-		g.again(&tooltest.Machine{Run: g.tower.Run})
+		g.restart(&tooltest.Machine{Run: g.tower.Run})
 		second := g.must(c)
 		if len(g.tower.Calls()) != 0 {
 			t.Fatal("the call was sent again")
@@ -83,7 +83,7 @@ func TestCallThatRanAtACrashIsUnknownAndNeverSentAgain(t *testing.T) {
 	within(t, began)
 	row := g.row("a")
 	// the first gateway can no longer write, as if it had been killed
-	g.again(&tooltest.Machine{})
+	g.restart(&tooltest.Machine{})
 	cancel()
 	within(t, end)
 	res := g.must(command("a", "make"))
@@ -110,7 +110,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 		t.Errorf("the first attempt is %d", n)
 	}
 	key := g.row("a").IdempotencyKey
-	g.again(&tooltest.Machine{})
+	g.restart(&tooltest.Machine{})
 	sub = g.bus.Subscribe()
 	end = g.do(t.Context(), command("a", "make"))
 	second := g.question(sub)
@@ -130,13 +130,13 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	}
 }
 
-// watched reports when a tool was looked up.
-type watched struct {
+// watchedHub reports when a tool was looked up.
+type watchedHub struct {
 	*nodes.Hub
 	looked chan struct{}
 }
 
-func (w *watched) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
+func (w *watchedHub) Lookup(name protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error) {
 	id, spec, err := w.Hub.Lookup(name)
 	w.looked <- struct{}{}
 	return id, spec, err
@@ -151,8 +151,8 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	cancel(tool.ErrSuspended)
 	within(t, end)
 	looked := make(chan struct{}, 10)
-	g.machines = func(hub *nodes.Hub) tool.Machines { return &watched{hub, looked} }
-	g.again(nil)
+	g.machines = func(hub *nodes.Hub) tool.Machines { return &watchedHub{hub, looked} }
+	g.restart(nil)
 	end = g.do(t.Context(), command("a", "make"))
 	within(t, looked)
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower"})
@@ -171,7 +171,7 @@ func TestWaitingCallThatARuleNowAllowsTakesItsQuestionBack(t *testing.T) {
 	cancel(tool.ErrSuspended)
 	within(t, end)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	g.again(&tooltest.Machine{})
+	g.restart(&tooltest.Machine{})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDone {
 		t.Errorf("got %+v; want res.Info.State == protocol.CallDone", res)
 	}
@@ -190,7 +190,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	if _, _, err := g.store.Questions.Change(t.Context(), q.ID, func(now *protocol.Question) bool { *now = q; return true }); err != nil {
 		t.Fatal(err)
 	}
-	g.again(&tooltest.Machine{})
+	g.restart(&tooltest.Machine{})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallCancelled || !res.IsError || res.Content.Text() == "" {
 		t.Errorf(`got %+v; want res.Info.State == protocol.CallCancelled && res.IsError && res.Content.Text() != ""`, res)
 	}
@@ -297,7 +297,7 @@ func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 			}
 			return nil
 		}
-		g.again(&tooltest.Machine{})
+		g.restart(&tooltest.Machine{})
 		e := within(t, g.do(t.Context(), command("a", "make")))
 		if !errors.Is(e.err, protocol.ErrStorage) || len(g.tower.Calls()) != 0 {
 			t.Errorf("%s: got %+v; want errors.Is(e.err, protocol.ErrStorage) && len(g.tower.Calls()) == 0", state, e)
@@ -309,7 +309,7 @@ func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	var all []<-chan ended
+	var all []<-chan callResult
 	for range 8 {
 		all = append(all, g.do(t.Context(), command("a", "make")))
 	}

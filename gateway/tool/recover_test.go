@@ -25,7 +25,7 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 	put("read", "", protocol.CallRunning, protocol.EffectRead)
 	put("of a run", "r", protocol.CallRunning, protocol.EffectExec)
 	put("goes on", "", protocol.CallRunning, protocol.EffectWrite)
-	g.again(&tooltest.Machine{})
+	g.restart(&tooltest.Machine{})
 	if err := g.Recover(t.Context(), func(id protocol.CallID) bool { return id == "goes on" }); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-// reviewed starts a gateway that reviews pending approvals when something changes.
-func reviewed(t *testing.T) *gateway {
+// newReviewingGateway starts a gateway that reviews pending approvals when something changes.
+func newReviewingGateway(t *testing.T) *gateway {
 	g := start(t, &tooltest.Machine{})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -35,7 +35,7 @@ func (g *gateway) rule(policy string) {
 }
 
 func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
-	g := reviewed(t)
+	g := newReviewingGateway(t)
 	sub := g.bus.Subscribe()
 	defer sub.Close()
 	allowed, denied, other := g.do(t.Context(), command("a", "make test")), g.do(t.Context(), command("b", "make install")), g.do(t.Context(), command("c", "make"))
@@ -73,7 +73,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 }
 
 func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
-	g := reviewed(t)
+	g := newReviewingGateway(t)
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
 	}

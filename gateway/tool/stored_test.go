@@ -10,7 +10,7 @@ import (
 
 // report starts a call of the tower and delivers its result. It returns the wait for the
 // confirmation, and the end of the call.
-func report(g *gateway, began chan struct{}) (confirmed <-chan error, end <-chan ended) {
+func report(g *gateway, began chan struct{}) (confirmed <-chan error, end <-chan callResult) {
 	g.t.Helper()
 	end = g.do(g.t.Context(), command("a", "make"))
 	within(g.t, began)
@@ -23,7 +23,7 @@ func report(g *gateway, began chan struct{}) (confirmed <-chan error, end <-chan
 }
 
 func startSilent(t *testing.T) (*gateway, chan struct{}) {
-	m, began := silent()
+	m, began := silentMachine()
 	g := start(t, m)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	return g, began

@@ -185,7 +185,7 @@ func TestLaterApprovalAllowsTheStepsOfItsCall(t *testing.T) {
 		return map[string]any{"matches": []string{}}, nil
 	}})
 	g.Registry.Register(transferTool(func() {}))
-	app := anApp("app")
+	app := appPrincipal("app")
 	call := tool.Call{ID: "a", Tool: "gsv__Transfer", Args: json.RawMessage(`{"source":"tower:/srv/papers/a","destination":"gsv:a"}`), Principal: app}
 	g.rule(`{"tool":"gsv__Transfer","verdict":"allow"}`)
 	if res, err := g.Run(t.Context(), call); err != nil || res.Info.State != protocol.CallDone {

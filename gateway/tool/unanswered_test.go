@@ -126,7 +126,7 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := start(t, &tooltest.Machine{})
 		g.cfg.Approvals.Timeout = int((5 * time.Minute).Milliseconds())
-		do := func(id string) <-chan ended {
+		do := func(id string) <-chan callResult {
 			call := command(id, "make "+id)
 			call.AskedBy = protocol.AskedBy{Kind: protocol.AskedBySchedule}
 			end := g.do(t.Context(), call)

@@ -58,7 +58,7 @@ func openStuck(t *testing.T, state string, isWritten bool) (*transfer.Engine, *s
 
 func reopen(t *testing.T, s transfer.Store) *transfer.Engine {
 	t.Helper()
-	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: noNodes{}})
 	if err := e.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ import (
 )
 
 // onlyBasic restricts every node to the basic protocol, and lets transfers overwrite.
-func onlyBasic(s *stage) { s.kinds, s.conflict = nil, protocol.ConflictOverwrite }
+func onlyBasic(s *testEngine) { s.kinds, s.conflict = nil, protocol.ConflictOverwrite }
 
 // meta, accept, complete and done send the reports of a puppet that knows only the basic protocol.
 // A negative number is left out.
-func (s *stage) meta(p *puppet, id uint32, size int64, err string) {
+func (s *testEngine) meta(p *scriptedNode, id uint32, size int64, err string) {
 	params := protocol.TransferMetaParams{TransferID: &id, Error: err}
 	if size >= 0 {
 		params.Size = &size
@@ -29,17 +29,17 @@ func (s *stage) meta(p *puppet, id uint32, size int64, err string) {
 	proceed()
 }
 
-func (s *stage) accept(p *puppet, id uint32, err string) {
+func (s *testEngine) accept(p *scriptedNode, id uint32, err string) {
 	proceed, _ := s.e.Relays().Accept(p, protocol.TransferAcceptParams{TransferID: &id, Error: err})
 	proceed()
 }
 
-func (s *stage) complete(p *puppet, id uint32) {
+func (s *testEngine) complete(p *scriptedNode, id uint32) {
 	proceed, _ := s.e.Relays().Complete(p, protocol.TransferCompleteParams{TransferID: &id})
 	proceed()
 }
 
-func (s *stage) done(p *puppet, id uint32, bytes int64, err string) {
+func (s *testEngine) done(p *scriptedNode, id uint32, bytes int64, err string) {
 	params := protocol.TransferDoneParams{TransferID: &id, Error: err}
 	if bytes >= 0 {
 		params.BytesWritten = &bytes
@@ -51,13 +51,13 @@ func (s *stage) done(p *puppet, id uint32, bytes int64, err string) {
 // TestEveryWayABasicTransferEnds plays both nodes: a case replaces some of their answers. In each
 // case the transfer must end with the reason, and a second one between the same nodes must work.
 func TestEveryWayABasicTransferEnds(t *testing.T) {
-	type act func(s *stage, p *puppet, id uint32)
+	type act func(s *testEngine, p *scriptedNode, id uint32)
 	const send, start, receive, end = protocol.EventTransferSend, protocol.EventTransferStart, protocol.EventTransferReceive, protocol.EventTransferEnd
 	const part = "b:y may be incomplete: send it again, or delete it"
-	leave := func(_ *stage, p *puppet, _ uint32) { close(p.gone) }
-	nothing := func(*stage, *puppet, uint32) {}
+	leave := func(_ *testEngine, p *scriptedNode, _ uint32) { close(p.gone) }
+	nothing := func(*testEngine, *scriptedNode, uint32) {}
 	bytes := func(n int) act {
-		return func(s *stage, p *puppet, id uint32) {
+		return func(s *testEngine, p *scriptedNode, id uint32) {
 			s.frame(p, id, make([]byte, n))
 			s.complete(p, id)
 		}
@@ -68,30 +68,33 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 		size int64    // expected on success
 	}{
 		"in order":             {size: 5},
-		"no bytes":             {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, 0, "") }, start: bytes(0)}, size: 0},
-		"no size and no bytes": {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, -1, "") }, start: bytes(0)}, size: 0},
-		"no size and bytes":    {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, -1, "") }}, want: []string{"announced 0 bytes but sends more", part}},
-		"no bytesWritten":      {on: map[string]act{end: func(s *stage, p *puppet, id uint32) { s.done(p, id, -1, "") }}, size: 5},
-		"every report twice": {on: map[string]act{end: func(s *stage, p *puppet, id uint32) {
+		"no bytes":             {on: map[string]act{send: func(s *testEngine, p *scriptedNode, id uint32) { s.meta(p, id, 0, "") }, start: bytes(0)}, size: 0},
+		"no size and no bytes": {on: map[string]act{send: func(s *testEngine, p *scriptedNode, id uint32) { s.meta(p, id, -1, "") }, start: bytes(0)}, size: 0},
+		"no size and bytes":    {on: map[string]act{send: func(s *testEngine, p *scriptedNode, id uint32) { s.meta(p, id, -1, "") }}, want: []string{"announced 0 bytes but sends more", part}},
+		"no bytesWritten":      {on: map[string]act{end: func(s *testEngine, p *scriptedNode, id uint32) { s.done(p, id, -1, "") }}, size: 5},
+		"every report twice": {on: map[string]act{end: func(s *testEngine, p *scriptedNode, id uint32) {
 			s.accept(p, id, "")
 			s.done(p, id, 5, "")
 			s.done(p, id, 0, "late")
 		}}, size: 5},
-		"the source has no such file":     {on: map[string]act{send: func(s *stage, p *puppet, id uint32) { s.meta(p, id, 0, "No such file") }}, want: []string{"No such file"}},
-		"the destination refuses":         {on: map[string]act{receive: func(s *stage, p *puppet, id uint32) { s.accept(p, id, "Permission denied") }}, want: []string{"Permission denied"}},
-		"the source sends less":           {on: map[string]act{start: bytes(3)}, want: []string{"announced 5 bytes but sent 3", part}},
-		"the source sends more":           {on: map[string]act{start: bytes(7)}, want: []string{"announced 5 bytes but sends more", part}},
-		"the source fails while it sends": {on: map[string]act{start: func(s *stage, p *puppet, id uint32) { s.frame(p, id, []byte("xx")); s.meta(p, id, 0, "Read error") }}, want: []string{"Read error", part}},
-		"the destination fails while it gets": {on: map[string]act{start: func(s *stage, p *puppet, id uint32) {
+		"the source has no such file": {on: map[string]act{send: func(s *testEngine, p *scriptedNode, id uint32) { s.meta(p, id, 0, "No such file") }}, want: []string{"No such file"}},
+		"the destination refuses":     {on: map[string]act{receive: func(s *testEngine, p *scriptedNode, id uint32) { s.accept(p, id, "Permission denied") }}, want: []string{"Permission denied"}},
+		"the source sends less":       {on: map[string]act{start: bytes(3)}, want: []string{"announced 5 bytes but sent 3", part}},
+		"the source sends more":       {on: map[string]act{start: bytes(7)}, want: []string{"announced 5 bytes but sends more", part}},
+		"the source fails while it sends": {on: map[string]act{start: func(s *testEngine, p *scriptedNode, id uint32) {
 			s.frame(p, id, []byte("xx"))
-			s.done(s.puppet("b"), id, 2, "Write error: full")
+			s.meta(p, id, 0, "Read error")
+		}}, want: []string{"Read error", part}},
+		"the destination fails while it gets": {on: map[string]act{start: func(s *testEngine, p *scriptedNode, id uint32) {
+			s.frame(p, id, []byte("xx"))
+			s.done(s.node("b"), id, 2, "Write error: full")
 		}}, want: []string{"Write error: full", part}},
-		"the destination ends too early":       {on: map[string]act{start: func(s *stage, p *puppet, id uint32) { s.done(s.puppet("b"), id, 0, "") }}, want: []string{"The destination stopped before everything was sent", part}},
-		"the destination fails at the end":     {on: map[string]act{end: func(s *stage, p *puppet, id uint32) { s.done(p, id, 5, "Write error: full") }}, want: []string{"Write error: full", part}},
-		"the destination wrote less":           {on: map[string]act{end: func(s *stage, p *puppet, id uint32) { s.done(p, id, 4, "") }}, want: []string{"The destination wrote 4 bytes of 5", part}},
+		"the destination ends too early":       {on: map[string]act{start: func(s *testEngine, p *scriptedNode, id uint32) { s.done(s.node("b"), id, 0, "") }}, want: []string{"The destination stopped before everything was sent", part}},
+		"the destination fails at the end":     {on: map[string]act{end: func(s *testEngine, p *scriptedNode, id uint32) { s.done(p, id, 5, "Write error: full") }}, want: []string{"Write error: full", part}},
+		"the destination wrote less":           {on: map[string]act{end: func(s *testEngine, p *scriptedNode, id uint32) { s.done(p, id, 4, "") }}, want: []string{"The destination wrote 4 bytes of 5", part}},
 		"the source leaves at once":            {on: map[string]act{send: leave}, want: []string{"Node disconnected: a"}},
 		"the source leaves before the start":   {on: map[string]act{start: leave}, want: []string{"Node disconnected: a", part}},
-		"the source leaves in the middle":      {on: map[string]act{start: func(s *stage, p *puppet, id uint32) { s.frame(p, id, []byte("xx")); close(p.gone) }}, want: []string{"Node disconnected: a", part}},
+		"the source leaves in the middle":      {on: map[string]act{start: func(s *testEngine, p *scriptedNode, id uint32) { s.frame(p, id, []byte("xx")); close(p.gone) }}, want: []string{"Node disconnected: a", part}},
 		"the destination leaves at once":       {on: map[string]act{receive: leave}, want: []string{"Node disconnected: b"}},
 		"the destination leaves at the end":    {on: map[string]act{end: leave}, want: []string{"Node disconnected: b", part}},
 		"the source never reports":             {on: map[string]act{send: nothing}, want: []string{"Transfer timeout"}},
@@ -100,9 +103,9 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 		"the destination never says it has it": {on: map[string]act{end: nothing}, want: []string{"Transfer timeout", part}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, onlyBasic, func(s *stage) {
+			inBubble(t, onlyBasic, func(s *testEngine) {
 				on := c.on
-				hears := func(p *puppet, event string, id uint32) {
+				hears := func(p *scriptedNode, event string, id uint32) {
 					if f := on[event]; f != nil {
 						f(s, p, id)
 						return
@@ -121,7 +124,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 				s.comes("a", hears)
 				s.comes("b", hears)
 				id := s.start()
-				rest(2 * time.Minute)
+				advanceTime(2 * time.Minute)
 				tr := s.get(id)
 				for _, w := range c.want {
 					if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, w) {
@@ -138,7 +141,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 				s.comes("a", hears)
 				s.comes("b", hears)
 				id = s.start()
-				rest(time.Minute)
+				advanceTime(time.Minute)
 				if tr := s.get(id); tr.State != protocol.TransferDone || tr.BytesDone != 5 {
 					t.Errorf("the next one: got %s, %d bytes, error %q, want done, 5", tr.State, tr.BytesDone, tr.Error)
 				}
@@ -147,7 +150,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 	}
 }
 
-func (s *stage) puppet(id protocol.NodeID) *puppet {
+func (s *testEngine) node(id protocol.NodeID) *scriptedNode {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.machines[id]
@@ -176,12 +179,12 @@ func TestInvalidListingSendsNothing(t *testing.T) {
 		}, "b did not list its files within 1 minute"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, func(s *stage) { s.kinds, s.oneTool = nil, c.glob }, func(s *stage) {
+			inBubble(t, func(s *testEngine) { s.kinds, s.oneTool = nil, c.glob }, func(s *testEngine) {
 				s.comes("a", s.source(5, 0))
-				s.comes("b", func(_ *puppet, event string, _ uint32) { t.Errorf("b got %s", event) })
+				s.comes("b", func(_ *scriptedNode, event string, _ uint32) { t.Errorf("b got %s", event) })
 				s.conflict = protocol.ConflictRename
 				id := s.start()
-				rest(2 * time.Minute)
+				advanceTime(2 * time.Minute)
 				if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, c.want) {
 					t.Errorf("got %s, error %q, want failed with %q", tr.State, tr.Error, c.want)
 				}
@@ -207,9 +210,9 @@ func TestToolReportsTheWrittenPathAndBytes(t *testing.T) {
 		"into a folder": {"b:in/", protocol.TransferDoneParams{Files: 1, BytesWritten: written(5), Path: "/ws/in/x (2)"}, native.TransferOut{Destination: "b:in/x (2)", BytesTransferred: 5, Path: "/ws/in/x (2)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onStage(t, none, func(s *stage) {
+			inBubble(t, doNothing, func(s *testEngine) {
 				s.comes("a", s.source(5, 0))
-				s.comes("b", s.accepts(func(p *puppet, id uint32) {
+				s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
 					c.done.TransferID = &id
 					proceed, _ := s.e.Relays().Done(p, c.done)
 					proceed()

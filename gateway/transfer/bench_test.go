@@ -55,7 +55,7 @@ func BenchmarkRelay(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		b.SetBytes(size)
 		for b.Loop() {
-			bare(b, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+			bareSend(b, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 			b.StopTimer()
 			os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin"))
 			b.StartTimer()
@@ -66,8 +66,8 @@ func BenchmarkRelay(b *testing.B) {
 // cpuTime returns the processor time of this process, or 0 if that is unknown.
 var cpuTime = func() time.Duration { return 0 }
 
-// bare sends a file over two TCP hops with plain reads and writes.
-func bare(b *testing.B, from, to string) {
+// bareSend sends a file over two TCP hops with plain reads and writes.
+func bareSend(b *testing.B, from, to string) {
 	b.Helper()
 	listen := func() net.Listener {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -31,8 +31,8 @@ func small(t *testing.T, mib int) string {
 	return dir
 }
 
-// grow resizes a file system made by small.
-func grow(t *testing.T, dir string, mib int) {
+// resizeDisk resizes a file system made by small.
+func resizeDisk(t *testing.T, dir string, mib int) {
 	t.Helper()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%dm", mib)); err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 			t.Fatalf("got %+v, want a full disk", tr)
 		}
 	}
-	grow(t, disk, 80)
+	resizeDisk(t, disk, 80)
 	tr = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
 	middle()
 	if err := os.Remove(full); err != nil {
@@ -144,7 +144,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	same(t, from, filepath.Join(disk, "y.bin"))
 	clean(t, disk)
 	// The unfinished file of a failed transfer is removed when the transfer is forgotten.
-	grow(t, disk, 128)
+	resizeDisk(t, disk, 128)
 	tr = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"})
 	middle()
 	if list, err := os.ReadDir(disk); err != nil || len(list) != 3 {

@@ -19,24 +19,24 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// liar is a machine that sends its file under a name that nobody requested.
-type liar struct {
+// lyingNode is a machine that sends its file under a name that nobody requested.
+type lyingNode struct {
 	dir  string
 	name atomic.Value
 }
 
-func (l *liar) Source(string) (stream.Item, error) {
+func (l *lyingNode) Source(string) (stream.Item, error) {
 	root, err := os.OpenRoot(l.dir)
 	return stream.Item{Root: root, At: "x", Name: l.name.Load().(string), Abs: "x"}, err
 }
 
-func (l *liar) Target(string, bool, bool) (stream.Target, error) {
+func (l *lyingNode) Target(string, bool, bool) (stream.Target, error) {
 	return stream.Target{}, os.ErrPermission
 }
 
 func TestHostileSourceCannotChooseNames(t *testing.T) {
 	r := newRig(t, "b")
-	evil := &liar{dir: t.TempDir()}
+	evil := &lyingNode{dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(evil.dir, "x"), []byte("ssh-ed25519 hostile"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -85,15 +85,15 @@ func TestHostileSourceCannotChooseNames(t *testing.T) {
 func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
 	for _, by := range []transfer.Request{{}, {Session: "agent:main:main"}, {App: "app1"}} {
 		t.Run(fmt.Sprintf("%q", string(by.Session)+string(by.App)), func(t *testing.T) {
-			onStage(t, none, func(s *stage) {
+			inBubble(t, doNothing, func(s *testEngine) {
 				size, received := int64(1), atomic.Bool{}
-				s.comes("a", func(p *puppet, event string, id uint32) {
+				s.comes("a", func(p *scriptedNode, event string, id uint32) {
 					if event == protocol.EventTransferSend {
 						proceed, _ := s.e.Relays().Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1, Startup: []string{"x/.envrc"}})
 						proceed()
 					}
 				})
-				s.comes("b", func(_ *puppet, event string, _ uint32) {
+				s.comes("b", func(_ *scriptedNode, event string, _ uint32) {
 					received.Store(received.Load() || event == protocol.EventTransferReceive)
 				})
 				by.TransferStartParams = protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y"}
@@ -101,7 +101,7 @@ func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rest(2 * time.Minute)
+				advanceTime(2 * time.Minute)
 				if asks := by.Session != "" || by.App != ""; received.Load() == asks {
 					t.Errorf("the destination began: %v, want %v", received.Load(), !asks)
 				}
@@ -117,7 +117,7 @@ func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
 func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 	for _, by := range []transfer.Request{{}, {Session: "agent:main:main"}, {App: "app1"}} {
 		t.Run(fmt.Sprintf("%q", string(by.Session)+string(by.App)), func(t *testing.T) {
-			onStage(t, none, func(s *stage) {
+			inBubble(t, doNothing, func(s *testEngine) {
 				s.kinds = nil
 				lists := [][]string{{"/w/x/"}, {}, {"/w/x/notes.txt", "/w/x/.envrc"}}
 				s.oneTool = func(context.Context) (json.RawMessage, error) {
@@ -126,7 +126,7 @@ func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 					return protocol.Marshal(map[string]any{"matches": list})
 				}
 				began := atomic.Bool{}
-				s.comes("b", func(_ *puppet, event string, _ uint32) {
+				s.comes("b", func(_ *scriptedNode, event string, _ uint32) {
 					began.Store(began.Load() || event == protocol.EventTransferSend)
 				})
 				s.comes("a", nil)
@@ -135,7 +135,7 @@ func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rest(time.Second)
+				advanceTime(time.Second)
 				if asks := by.Session != "" || by.App != ""; began.Load() == asks {
 					t.Errorf("the source began: %v, want %v", began.Load(), !asks)
 				}

@@ -34,7 +34,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(uint64(rounds), 7))
 	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
-	wires := []*rough{nil, newRough(t, here, addr, 1), newRough(t, here, addr, 2)}
+	wires := []*roughProxy{nil, newRoughProxy(t, here, addr, 1), newRoughProxy(t, here, addr, 2)}
 	var all []*process
 	for i, role := range []string{"gateway", "node", "node"} {
 		p := &process{ns: spaces[i], env: []string{childRole + "=" + role, childDir + "=" + dirs[i], childAddr + "=" + addr, childID + "=" + []string{"", "a", "b"}[i]}}
@@ -45,7 +45,7 @@ func TestNoKillMakesAWrongFile(t *testing.T) {
 		t.Cleanup(func() { p.kill() })
 		all = append(all, p)
 	}
-	s := &storm{
+	s := &stressRun{
 		t: t, c: clientOf(t, addr), want: make(map[string][]string), ends: make(map[string]int),
 		dirs: map[protocol.NodeID]string{protocol.NativePrefix: filepath.Join(dirs[0], "agents", "main"), "a": dirs[1], "b": dirs[2]},
 	}

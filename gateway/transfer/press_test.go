@@ -27,7 +27,7 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 	}
 	defer st.Close()
 	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
-	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: noNodes{}})
 	defer e.Close()
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestLastActionIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	e := transfer.New(transfer.Options{Store: lateStore{st.Transfers}, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: lateStore{st.Transfers}, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: noNodes{}})
 	defer e.Close()
 	for range 30 {
 		tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})

@@ -31,10 +31,10 @@ func (s *slowStore) Put(ctx context.Context, t store.Transfer, ends ...store.Cal
 	return s.Transfers.Put(ctx, t, ends...)
 }
 
-// nobody is a list of nodes without any.
-type nobody struct{ noTools }
+// noNodes is a list of nodes without any.
+type noNodes struct{ noTools }
 
-func (nobody) Link(protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+func (noNodes) Link(protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	return nil, nodes.Contact{}, false
 }
 
@@ -46,7 +46,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 	}
 	defer st.Close()
 	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
-	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: nobody{}})
+	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: noNodes{}})
 	defer e.Close()
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
 	if err != nil {

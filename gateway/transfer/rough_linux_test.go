@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// rough forwards connections like a bad network: with delay, changing speeds, pauses, and
+// roughProxy forwards connections like a bad network: with delay, changing speeds, pauses, and
 // disconnects at any point. The kernel's netem does this to packets where it is available; a
 // program sees the effects of lost packets as it does here.
-type rough struct {
+type roughProxy struct {
 	l     net.Listener
 	to    string
 	delay time.Duration // base delay, up to half more is added
@@ -26,14 +26,14 @@ type rough struct {
 	wg    sync.WaitGroup
 }
 
-// newRough listens on a free port of an address, for connections to another one.
-func newRough(t testing.TB, at, to string, seed uint64) *rough {
+// newRoughProxy listens on a free port of an address, for connections to another one.
+func newRoughProxy(t testing.TB, at, to string, seed uint64) *roughProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", net.JoinHostPort(at, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &rough{l: l, to: to, delay: 5 * time.Millisecond, life: 8 * time.Second, rng: rand.New(rand.NewPCG(seed, 3)), conns: make(map[net.Conn]bool)}
+	w := &roughProxy{l: l, to: to, delay: 5 * time.Millisecond, life: 8 * time.Second, rng: rand.New(rand.NewPCG(seed, 3)), conns: make(map[net.Conn]bool)}
 	w.wg.Go(w.serve)
 	t.Cleanup(func() {
 		l.Close()
@@ -49,20 +49,20 @@ func newRough(t testing.TB, at, to string, seed uint64) *rough {
 }
 
 // upTo returns a random duration.
-func (w *rough) upTo(d time.Duration) time.Duration {
+func (w *roughProxy) upTo(d time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Duration(w.rng.Int64N(int64(d) + 1))
 }
 
 // one returns true once in n times.
-func (w *rough) one(n int) bool {
+func (w *roughProxy) one(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.rng.IntN(n) == 0
 }
 
-func (w *rough) keep(c net.Conn) bool {
+func (w *roughProxy) keep(c net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.shut {
@@ -71,7 +71,7 @@ func (w *rough) keep(c net.Conn) bool {
 	return !w.shut
 }
 
-func (w *rough) serve() {
+func (w *roughProxy) serve() {
 	for {
 		near, err := w.l.Accept()
 		if err != nil {
@@ -92,7 +92,7 @@ func (w *rough) serve() {
 }
 
 // pass forwards one connection until it closes.
-func (w *rough) pass(near, far *net.TCPConn) {
+func (w *roughProxy) pass(near, far *net.TCPConn) {
 	rate := int64(0) // bytes a second; 0 means unlimited
 	switch {
 	case w.one(4):
@@ -140,7 +140,7 @@ type chunk struct {
 	due  time.Time
 }
 
-func (w *rough) pump(from, to net.Conn, rate int64, silent *atomic.Bool, ended <-chan struct{}) {
+func (w *roughProxy) pump(from, to net.Conn, rate int64, silent *atomic.Bool, ended <-chan struct{}) {
 	way := make(chan chunk, 64)
 	var wg sync.WaitGroup
 	defer wg.Wait()

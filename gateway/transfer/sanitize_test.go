@@ -12,11 +12,11 @@ import (
 // Reports of a node go to the database and to every window, so they are limited.
 func TestTextsOfAMachineAreTruncated(t *testing.T) {
 	long := strings.Repeat("long ", 20<<10)
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		var seen protocol.Transfer
 		var id protocol.TransferID
-		s.comes("b", s.accepts(func(p *puppet, n uint32) {
+		s.comes("b", s.accepts(func(p *scriptedNode, n uint32) {
 			s.frame(p, n, progress(1<<31, -1<<40, "y"))
 			synctest.Wait()
 			seen = s.get(id)
@@ -31,7 +31,7 @@ func TestTextsOfAMachineAreTruncated(t *testing.T) {
 			proceed()
 		}))
 		id = s.start()
-		rest(time.Second)
+		advanceTime(time.Second)
 		if seen.BytesDone != 0 {
 			s.t.Errorf("got %d bytes, want 0", seen.BytesDone)
 		}
@@ -44,7 +44,7 @@ func TestTextsOfAMachineAreTruncated(t *testing.T) {
 		}
 		s.comes("a", s.source(-1, 0))
 		id = s.start()
-		rest(time.Second)
+		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "a negative size") {
 			s.t.Errorf("got %s, error %q, want a negative size", tr.State, tr.Error)
 		}
@@ -53,9 +53,9 @@ func TestTextsOfAMachineAreTruncated(t *testing.T) {
 
 // A source that knows only the basic protocol cannot fill a disk by sending more than it announced.
 func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
-	onStage(t, onlyBasic, func(s *stage) {
+	inBubble(t, onlyBasic, func(s *testEngine) {
 		count := s.source(10, 0)
-		s.comes("a", func(p *puppet, event string, id uint32) {
+		s.comes("a", func(p *scriptedNode, event string, id uint32) {
 			count(p, event, id)
 			if event == protocol.EventTransferStart {
 				for range 100 {
@@ -66,7 +66,7 @@ func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
 		})
 		b := s.comes("b", s.accepts(nil))
 		id := s.start()
-		rest(time.Second)
+		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The source announced 10 bytes but sends more") {
 			s.t.Errorf("got %s, error %q, want more than announced", tr.State, tr.Error)
 		}

@@ -21,15 +21,15 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// puppet is a node that a test controls.
-type puppet struct {
-	hears func(p *puppet, event string, id uint32) // reaction to an event; nil means none
+// scriptedNode is a node that a test controls.
+type scriptedNode struct {
+	hears func(p *scriptedNode, event string, id uint32) // reaction to an event; nil means none
 	gone  chan struct{}
 	deaf  bool         // does not read
 	got   atomic.Int64 // bytes of frames
 }
 
-func (p *puppet) SendEvent(ctx context.Context, name string, payload any) error {
+func (p *scriptedNode) SendEvent(ctx context.Context, name string, payload any) error {
 	if p.deaf {
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -51,21 +51,21 @@ func (p *puppet) SendEvent(ctx context.Context, name string, payload any) error 
 	return nil
 }
 
-func (p *puppet) SendEventBehind(ctx context.Context, name string, payload any) error {
+func (p *scriptedNode) SendEventBehind(ctx context.Context, name string, payload any) error {
 	return p.SendEvent(ctx, name, payload)
 }
 
-func (p *puppet) SendFrame(_ context.Context, f *stream.Frame) error {
+func (p *scriptedNode) SendFrame(_ context.Context, f *stream.Frame) error {
 	p.got.Add(int64(len(f.Body())))
 	f.Free()
 	return nil
 }
 
-func (p *puppet) Gone() <-chan struct{} { return p.gone }
-func (p *puppet) Close(int, string)     {}
+func (p *scriptedNode) Gone() <-chan struct{} { return p.gone }
+func (p *scriptedNode) Close(int, string)     {}
 
-// stage is an engine with puppets, in a bubble.
-type stage struct {
+// testEngine is an engine with puppets, in a bubble.
+type testEngine struct {
 	oneTool
 	t     *testing.T
 	e     *transfer.Engine
@@ -77,31 +77,31 @@ type stage struct {
 	rules    atomic.Value // a string that changes with the rules
 
 	mu       sync.Mutex // guards machines
-	machines map[protocol.NodeID]*puppet
+	machines map[protocol.NodeID]*scriptedNode
 }
 
 // Authorize implements transfer.Authorizer: the person does not answer.
-func (s *stage) Authorize(ctx context.Context, _ tool.Call) (tool.Authorization, error) {
+func (s *testEngine) Authorize(ctx context.Context, _ tool.Call) (tool.Authorization, error) {
 	<-ctx.Done()
 	return tool.Authorization{}, context.Cause(ctx)
 }
 
 // Check implements transfer.Authorizer.
-func (s *stage) Check(tool.Call) error { return nil }
+func (s *testEngine) Check(tool.Call) error { return nil }
 
 // Link implements transfer.Machines.
-func (s *stage) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+func (s *testEngine) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.machines[id]
 	return p, nodes.Contact{Extensions: s.kinds}, p != nil
 }
 
-func (s *stage) comes(id protocol.NodeID, hears func(p *puppet, event string, id uint32)) *puppet {
-	return s.enters(id, &puppet{hears: hears})
+func (s *testEngine) comes(id protocol.NodeID, hears func(p *scriptedNode, event string, id uint32)) *scriptedNode {
+	return s.enters(id, &scriptedNode{hears: hears})
 }
 
-func (s *stage) enters(id protocol.NodeID, p *puppet) *puppet {
+func (s *testEngine) enters(id protocol.NodeID, p *scriptedNode) *scriptedNode {
 	p.gone = make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,21 +109,21 @@ func (s *stage) enters(id protocol.NodeID, p *puppet) *puppet {
 	return p
 }
 
-// rest advances the time.
-func rest(d time.Duration) {
+// advanceTime advances the time.
+func advanceTime(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// onStage runs f in a bubble; begin is called before the queue is loaded.
-func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
+// inBubble runs f in a bubble; begin is called before the queue is loaded.
+func inBubble(t *testing.T, begin func(s *testEngine), f func(s *testEngine)) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		db, err := store.Open(t.Context(), filepath.Join(dir, "x.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &stage{t: t, path: filepath.Join(dir, "x.db"), store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*puppet)}
+		s := &testEngine{t: t, path: filepath.Join(dir, "x.db"), store: db, kinds: []string{protocol.ExtTransfer}, machines: make(map[protocol.NodeID]*scriptedNode)}
 		s.rules.Store("before")
 		s.e = transfer.New(transfer.Options{
 			Store: db.Transfers, Bus: new(event.Bus), Machines: s, Authorizer: s, RulesVersion: func() string { return s.rules.Load().(string) },
@@ -149,8 +149,8 @@ func onStage(t *testing.T, begin func(s *stage), f func(s *stage)) {
 }
 
 // source reports a number of bytes, after a delay.
-func (s *stage) source(size int64, after time.Duration) func(*puppet, string, uint32) {
-	return func(p *puppet, event string, id uint32) {
+func (s *testEngine) source(size int64, after time.Duration) func(*scriptedNode, string, uint32) {
+	return func(p *scriptedNode, event string, id uint32) {
 		if event == protocol.EventTransferSend {
 			time.Sleep(after)
 			proceed, _ := s.e.Relays().Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1})
@@ -160,8 +160,8 @@ func (s *stage) source(size int64, after time.Duration) func(*puppet, string, ui
 }
 
 // accepts accepts the transfer, then calls f.
-func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint32) {
-	return func(p *puppet, event string, id uint32) {
+func (s *testEngine) accepts(f func(p *scriptedNode, id uint32)) func(*scriptedNode, string, uint32) {
+	return func(p *scriptedNode, event string, id uint32) {
 		if event == protocol.EventTransferReceive {
 			proceed, _ := s.e.Relays().Accept(p, protocol.TransferAcceptParams{TransferID: &id})
 			proceed()
@@ -173,7 +173,7 @@ func (s *stage) accepts(f func(p *puppet, id uint32)) func(*puppet, string, uint
 	}
 }
 
-func (s *stage) frame(p *puppet, id uint32, body []byte) {
+func (s *testEngine) frame(p *scriptedNode, id uint32, body []byte) {
 	stream.ReadFrame(bytes.NewReader(append(binary.LittleEndian.AppendUint32(nil, id), body...)), func() {}, func(f *stream.Frame) { s.e.Relays().Frame(p, f) })
 }
 
@@ -185,9 +185,9 @@ func progress(files uint32, size int64, current string) []byte {
 	return append(b, current...)
 }
 
-func (s *stage) start() protocol.TransferID { return s.startTo("b:y") }
+func (s *testEngine) start() protocol.TransferID { return s.startTo("b:y") }
 
-func (s *stage) startTo(destination string) protocol.TransferID {
+func (s *testEngine) startTo(destination string) protocol.TransferID {
 	s.t.Helper()
 	tr, err := s.e.Start(s.t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: destination, Later: true, Conflict: s.conflict}})
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *stage) startTo(destination string) protocol.TransferID {
 	return tr.ID
 }
 
-func (s *stage) get(id protocol.TransferID) protocol.Transfer {
+func (s *testEngine) get(id protocol.TransferID) protocol.Transfer {
 	s.t.Helper()
 	tr, err := s.e.Get(s.t.Context(), protocol.TransferParams{ID: id})
 	if err != nil {
@@ -205,12 +205,12 @@ func (s *stage) get(id protocol.TransferID) protocol.Transfer {
 	return tr
 }
 
-func none(*stage) {}
+func doNothing(*testEngine) {}
 
 // A machine that sleeps is silent for a minute before its connection is given up. That may happen
 // any number of times.
 func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		b := s.comes("b", s.accepts(nil))
 		id := s.start()
@@ -219,16 +219,16 @@ func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
 			old := b
 			b = s.comes("b", s.accepts(nil))
 			close(old.gone)
-			rest(2 * time.Second)
+			advanceTime(2 * time.Second)
 		}
 		for want := 7; want <= 8; want++ {
-			rest(time.Minute + 2*time.Second)
+			advanceTime(time.Minute + 2*time.Second)
 			if tr := s.get(id); tr.State != protocol.TransferRunning || tr.Attempts != want {
 				s.t.Fatalf("got %s after %d attempts, error %q, want running after %d", tr.State, tr.Attempts, tr.Error, want)
 			}
 		}
 		// A transfer without progress does not retry for ever.
-		rest(time.Minute + 2*time.Second)
+		advanceTime(time.Minute + 2*time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Attempts != 8 || tr.Error != "Transfer timeout" {
 			s.t.Errorf("got %s after %d attempts, error %q, want a timeout after 8", tr.State, tr.Attempts, tr.Error)
 		}
@@ -236,15 +236,15 @@ func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
 }
 
 func TestATransferThatGetsOnOutlivesSilence(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		done := int64(0)
-		s.comes("b", s.accepts(func(p *puppet, id uint32) {
+		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
 			done += 10
 			s.frame(p, id, progress(0, done, "y"))
 		}))
 		id := s.start()
-		rest(6 * time.Minute)
+		advanceTime(6 * time.Minute)
 		if tr := s.get(id); tr.State != protocol.TransferRunning || tr.Attempts < 5 || tr.BytesDone < 50 {
 			s.t.Errorf("got %s after %d attempts, %d bytes, error %q, want running", tr.State, tr.Attempts, tr.BytesDone, tr.Error)
 		}
@@ -252,15 +252,15 @@ func TestATransferThatGetsOnOutlivesSilence(t *testing.T) {
 }
 
 func TestASourceMayCountForMinutes(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 5*time.Minute))
-		s.comes("b", s.accepts(func(p *puppet, id uint32) {
+		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
 			n := int64(100)
 			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{TransferID: &id, BytesWritten: &n, Files: 1})
 			proceed()
 		}))
 		id := s.start()
-		rest(5*time.Minute + time.Second)
+		advanceTime(5*time.Minute + time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferDone || tr.Attempts != 1 {
 			s.t.Errorf("got %s after %d attempts, error %q, want done after 1", tr.State, tr.Attempts, tr.Error)
 		}
@@ -269,7 +269,7 @@ func TestASourceMayCountForMinutes(t *testing.T) {
 
 // A node that must remove unfinished files but does not read must not block others.
 func TestStalledMachineDelaysNoOther(t *testing.T) {
-	onStage(t, func(s *stage) {
+	inBubble(t, func(s *testEngine) {
 		for i := range 30 {
 			row := store.Transfer{Transfer: protocol.Transfer{
 				ID: protocol.TransferID(fmt.Sprint("t", i)), State: protocol.TransferCancelled, Sources: []string{"a:x"}, Destination: "stuck:x", From: "a", To: "stuck",
@@ -279,14 +279,14 @@ func TestStalledMachineDelaysNoOther(t *testing.T) {
 				s.t.Fatal(err)
 			}
 		}
-	}, func(s *stage) {
-		s.enters("stuck", &puppet{deaf: true})
-		rest(1500 * time.Millisecond) // the request is being sent
+	}, func(s *testEngine) {
+		s.enters("stuck", &scriptedNode{deaf: true})
+		advanceTime(1500 * time.Millisecond) // the request is being sent
 		began, took := time.Now(), time.Duration(-1)
-		s.comes("a", func(*puppet, string, uint32) { took = time.Since(began) })
+		s.comes("a", func(*scriptedNode, string, uint32) { took = time.Since(began) })
 		s.comes("b", nil)
 		s.start()
-		rest(10 * time.Second)
+		advanceTime(10 * time.Second)
 		if took != 0 {
 			s.t.Errorf("got another transfer begun after %s, want it at once", took)
 		}
@@ -296,18 +296,18 @@ func TestStalledMachineDelaysNoOther(t *testing.T) {
 // Transfers that wait for the approval of an absent person must not block those that need no
 // approval.
 func TestTransfersWithQuestionsOccupyNoSlot(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		for range 20 {
 			s.start()
 		}
-		rest(time.Second)
+		advanceTime(time.Second)
 		s.rules.Store("after")
 		var begun atomic.Int32
-		s.comes("a", func(*puppet, string, uint32) { begun.Add(1) })
+		s.comes("a", func(*scriptedNode, string, uint32) { begun.Add(1) })
 		s.comes("b", nil)
-		rest(2 * time.Second)
+		advanceTime(2 * time.Second)
 		s.start()
-		rest(2 * time.Second)
+		advanceTime(2 * time.Second)
 		if n := begun.Load(); n != 1 {
 			s.t.Errorf("got %d transfers begun, want 1", n)
 		}
@@ -316,19 +316,19 @@ func TestTransfersWithQuestionsOccupyNoSlot(t *testing.T) {
 
 // Transfers that wait for the person at their destination must not block transfers to other nodes.
 func TestTransferDoesNotWaitForQuestionsOfOthers(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		var asked, begun atomic.Int32
-		s.comes("b", func(*puppet, string, uint32) { asked.Add(1) })
-		s.comes("c", func(*puppet, string, uint32) { begun.Add(1) })
+		s.comes("b", func(*scriptedNode, string, uint32) { asked.Add(1) })
+		s.comes("c", func(*scriptedNode, string, uint32) { begun.Add(1) })
 		for range 30 {
 			s.start()
 		}
-		rest(time.Second)
+		advanceTime(time.Second)
 		for range 3 {
 			s.startTo("c:y")
 		}
-		rest(time.Second)
+		advanceTime(time.Second)
 		if asked.Load() != 16 || begun.Load() != 1 {
 			s.t.Errorf("got %d questions, %d transfers begun, want 16, 1", asked.Load(), begun.Load())
 		}

@@ -22,9 +22,9 @@ import (
 // parallel is the number of transfers that run at once.
 const parallel = 4
 
-// storm is a gateway and two nodes, each a process that is killed repeatedly, on wires that are
+// stressRun is a gateway and two nodes, each a process that is killed repeatedly, on wires that are
 // cut.
-type storm struct {
+type stressRun struct {
 	t     *testing.T
 	c     *client.Client
 	dirs  map[protocol.NodeID]string
@@ -41,7 +41,7 @@ type storm struct {
 
 // plant creates the same trees at each end: one small file, many small ones, some of medium size
 // with small ones between them, one large one.
-func (s *storm) plant() {
+func (s *stressRun) plant() {
 	s.trees = []string{"tiny", "many", "mixed", "large"}
 	r := &rig{t: s.t, nodes: make(map[protocol.NodeID]*machine)}
 	for id, dir := range s.dirs {
@@ -63,7 +63,7 @@ func (s *storm) plant() {
 }
 
 // ask makes a call with a time limit.
-func ask[P, R any](s *storm, m protocol.Method[P, R], p P) (R, error) {
+func ask[P, R any](s *stressRun, m protocol.Method[P, R], p P) (R, error) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 5*time.Second)
 	defer cancel()
 	return client.Call(ctx, s.c, m, p)
@@ -77,7 +77,7 @@ const (
 )
 
 // one runs one transfer until it ends or is cancelled.
-func (s *storm) one(n int64, rng *rand.Rand) {
+func (s *stressRun) one(n int64, rng *rand.Rand) {
 	ways := [][2]protocol.NodeID{{"a", "b"}, {"b", "a"}, {"a", "b"}, {"a", "gsv"}, {"gsv", "b"}}
 	way, tree := ways[n%int64(len(ways))], s.trees[rng.IntN(len(s.trees))]
 	began, limit := time.Now(), time.Now().Add(stuck)
@@ -140,14 +140,14 @@ func (s *storm) one(n int64, rng *rand.Rand) {
 	}
 }
 
-func (s *storm) count(end string) {
+func (s *stressRun) count(end string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ends[end]++
 }
 
 // ended checks the files of a transfer that is done or cancelled.
-func (s *storm) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Transfer, took time.Duration) {
+func (s *stressRun) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Transfer, took time.Duration) {
 	s.count(tr.State)
 	s.mu.Lock()
 	s.attempts += tr.Attempts
@@ -163,7 +163,7 @@ func (s *storm) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Tra
 }
 
 // right reports whether every file under a sent name has the sent content.
-func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
+func (s *stressRun) right(id protocol.NodeID, dest, tree string) bool {
 	ok, top := true, filepath.Join(s.dirs[id], dest)
 	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(p, ".part") {
@@ -185,7 +185,7 @@ func (s *storm) right(id protocol.NodeID, dest, tree string) bool {
 
 // spoil changes a byte in some of the unfinished files of a dead end, and returns the number of
 // files.
-func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
+func (s *stressRun) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 	filepath.WalkDir(filepath.Join(s.dirs[id], "in"), func(p string, d os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(p, ".part") || rng.IntN(10) > 0 {
 			return nil
@@ -215,7 +215,7 @@ func (s *storm) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 }
 
 // rest waits until no transfers run and no unfinished files are left, and checks all files.
-func (s *storm) rest() {
+func (s *stressRun) rest() {
 	var left []string
 	// A transfer without messages from either end resumes after a minute.
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {

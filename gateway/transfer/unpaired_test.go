@@ -9,17 +9,17 @@ import (
 )
 
 func TestTransfersEndWithThePairing(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		s.comes("b", s.accepts(nil))
 		s.comes("c", s.accepts(nil))
 		id, other := s.start(), s.startTo("c:y")
-		rest(time.Second)
+		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferRunning {
 			s.t.Fatalf("got %s, error %q, want running", tr.State, tr.Error)
 		}
 		s.e.EndDevice(protocol.Device{ID: "d", NodeID: "b"})
-		rest(time.Second)
+		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "b is no longer paired" {
 			s.t.Errorf("got %s, error %q, want that b is no longer paired", tr.State, tr.Error)
 		}
@@ -30,7 +30,7 @@ func TestTransfersEndWithThePairing(t *testing.T) {
 }
 
 func TestTransfersEndWithTheAccessOfTheirApp(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		s.comes("b", s.accepts(nil))
 		start := func(app protocol.AppID, destination string) protocol.TransferID {
@@ -45,9 +45,9 @@ func TestTransfersEndWithTheAccessOfTheirApp(t *testing.T) {
 		if _, err := s.e.Pause(s.t.Context(), protocol.TransferParams{ID: paused}); err != nil {
 			s.t.Fatal(err)
 		}
-		rest(time.Second)
+		advanceTime(time.Second)
 		s.e.CancelOf("app1")
-		rest(time.Second)
+		advanceTime(time.Second)
 		for name, id := range map[string]protocol.TransferID{"running": running, "waiting": waiting, "paused": paused} {
 			if tr := s.get(id); tr.State != protocol.TransferFailed || tr.Error != "The app that queued it may not transfer files any more" {
 				s.t.Errorf("the %s one: got %s, error %q, want that the app may not transfer", name, tr.State, tr.Error)

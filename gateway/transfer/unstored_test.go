@@ -14,7 +14,7 @@ import (
 )
 
 // whileNothingCanBeWritten calls f while the database refuses every change of a transfer.
-func (s *stage) whileNothingCanBeWritten(f func()) {
+func (s *testEngine) whileNothingCanBeWritten(f func()) {
 	s.t.Helper()
 	defer transfer.RefuseWrites(s.t, s.path)()
 	f()
@@ -22,18 +22,24 @@ func (s *stage) whileNothingCanBeWritten(f func()) {
 
 // Every action in every state: what cannot be stored is refused and changes nothing.
 func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
-	actions := map[string]func(s *stage, id protocol.TransferParams) error{
-		"pause": func(s *stage, id protocol.TransferParams) error { _, err := s.e.Pause(s.t.Context(), id); return err },
-		"resume": func(s *stage, id protocol.TransferParams) error {
+	actions := map[string]func(s *testEngine, id protocol.TransferParams) error{
+		"pause": func(s *testEngine, id protocol.TransferParams) error {
+			_, err := s.e.Pause(s.t.Context(), id)
+			return err
+		},
+		"resume": func(s *testEngine, id protocol.TransferParams) error {
 			_, err := s.e.Resume(s.t.Context(), id, transfer.Client{})
 			return err
 		},
-		"cancel": func(s *stage, id protocol.TransferParams) error { _, err := s.e.Cancel(s.t.Context(), id); return err },
-		"retry": func(s *stage, id protocol.TransferParams) error {
+		"cancel": func(s *testEngine, id protocol.TransferParams) error {
+			_, err := s.e.Cancel(s.t.Context(), id)
+			return err
+		},
+		"retry": func(s *testEngine, id protocol.TransferParams) error {
 			_, err := s.e.Retry(s.t.Context(), id, transfer.Client{})
 			return err
 		},
-		"forget": func(s *stage, id protocol.TransferParams) error {
+		"forget": func(s *testEngine, id protocol.TransferParams) error {
 			_, err := s.e.Forget(s.t.Context(), protocol.TransferForgetParams{IDs: []protocol.TransferID{id.ID}})
 			return err
 		},
@@ -53,13 +59,13 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 		{"forget", protocol.TransferCancelled, []string{"cancel"}, false},
 	} {
 		t.Run(c.action+" while "+c.state, func(t *testing.T) {
-			onStage(t, none, func(s *stage) {
+			inBubble(t, doNothing, func(s *testEngine) {
 				if c.online {
 					s.comes("a", s.source(100, 0))
 					s.comes("b", s.accepts(nil))
 				}
 				id := protocol.TransferParams{ID: s.start()}
-				rest(time.Second)
+				advanceTime(time.Second)
 				for _, a := range c.prepare {
 					if err := actions[a](s, id); err != nil {
 						t.Fatal(err)
@@ -74,7 +80,7 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 						t.Errorf("got error %v, want that of the database", err)
 					}
 				})
-				rest(5 * time.Second)
+				advanceTime(5 * time.Second)
 				row, err := s.store.Transfers.Get(s.t.Context(), id.ID)
 				if now := s.get(id.ID); err != nil || now.State != c.state || row.State != c.state || now.Attempts != before.Attempts {
 					t.Errorf("afterwards: got %s in attempt %d, stored %s, %v, want %s in attempt %d", now.State, now.Attempts, row.State, err, c.state, before.Attempts)
@@ -89,25 +95,25 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 
 // The end of a transfer is published when it is stored, and not before.
 func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
-	onStage(t, none, func(s *stage) {
+	inBubble(t, doNothing, func(s *testEngine) {
 		finish := make(chan bool)
 		s.comes("a", s.source(5, 0))
-		s.comes("b", s.accepts(func(p *puppet, id uint32) {
+		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
 			<-finish
 			written := int64(5)
 			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{TransferID: &id, Files: 1, BytesWritten: &written})
 			proceed()
 		}))
 		id := s.start()
-		rest(time.Second)
+		advanceTime(time.Second)
 		s.whileNothingCanBeWritten(func() {
 			finish <- true
-			rest(3 * time.Second)
+			advanceTime(3 * time.Second)
 			if now := s.get(id); now.State != protocol.TransferRunning {
 				t.Errorf("state while the disk is full: got %s, want running", now.State)
 			}
 		})
-		rest(3 * time.Second)
+		advanceTime(3 * time.Second)
 		row, err := s.store.Transfers.Get(s.t.Context(), id)
 		if err != nil || row.State != protocol.TransferDone || row.Error != "" {
 			t.Errorf("stored: got %s (%s), %v, want done", row.State, row.Error, err)

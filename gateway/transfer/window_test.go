@@ -34,20 +34,20 @@ func (s *screen) SendFrame(_ context.Context, f *stream.Frame) error { f.Free();
 func (s *screen) Gone() <-chan struct{}                              { return s.gone }
 func (s *screen) Device() protocol.DeviceID                          { return s.device }
 
-// nas is the only node, while it is connected.
-type nas struct {
+// onlyNode is the only node, while it is connected.
+type onlyNode struct {
 	*screen
 	noTools
 	there atomic.Bool
 }
 
-func (n *nas) CallNode(context.Context, string, any) error { return nil }
+func (n *onlyNode) CallNode(context.Context, string, any) error { return nil }
 
-func (n *nas) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+func (n *onlyNode) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	return n, nodes.Contact{Extensions: []string{protocol.ExtTransfer, protocol.ExtUndo}}, id == "nas" && n.there.Load()
 }
 
-func (n *nas) Close(int, string) {}
+func (n *onlyNode) Close(int, string) {}
 
 // TestAPathMeansAFileOfTheComputerItWasNamedOn: a window on another computer that continues
 // somebody's transfer would send, or overwrite, another file of that name.
@@ -57,7 +57,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	machine := &nas{screen: newScreen("")}
+	machine := &onlyNode{screen: newScreen("")}
 	e := transfer.New(transfer.Options{Store: st.Transfers, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: machine})
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan struct{})

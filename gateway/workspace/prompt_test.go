@@ -45,7 +45,7 @@ func inOrder(t *testing.T, text string, want ...string) {
 	}
 }
 
-func without(t *testing.T, text string, words ...string) {
+func checkOmitted(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, s := range words {
 		if strings.Contains(text, s) {
@@ -67,7 +67,7 @@ func TestThePromptHasItsSectionsInOrder(t *testing.T) {
 	})
 	inOrder(t, text, "You are Fairlead", "# Your files", "S!", "I!", "U!", "A!", "M!", "(memory/2026-02-28.md)", "N28!", "N1!", "T!", "HEARTBEAT_OK", "B!", "H!", "# Skills", "K!",
 		"Sunday, 1 March 2026", "CET, UTC+01:00", "agent:main:main (the person's own)", "Default machine: laptop", "laptop: online", "server: offline")
-	without(t, text, "N27!", "# This chat", "12:30")
+	checkOmitted(t, text, "N27!", "# This chat", "12:30")
 	if again := w.Prompt(Facts{
 		Session: "agent:main:main", Agent: "main", Private: true, Now: noon.Add(time.Hour), Skills: "K!", Heartbeat: "B!", Default: "laptop",
 		Nodes: []protocol.NodeInfo{{ID: "laptop", Online: true}, {ID: "server"}},
@@ -76,21 +76,21 @@ func TestThePromptHasItsSectionsInOrder(t *testing.T) {
 	}
 	text = w.Prompt(Facts{Base: "Be a cat.", Private: true, Now: noon})
 	inOrder(t, text, "Be a cat.", "S!", "No machine is connected.")
-	without(t, text, "You are Fairlead")
+	checkOmitted(t, text, "You are Fairlead")
 }
 
 func TestWhatIsPrivateStaysOutOfSharedChats(t *testing.T) {
 	w := folder(t, everything...)
 	text := w.Prompt(Facts{Session: "agent:main:irc:group:1", Now: noon})
 	inOrder(t, text, "# This chat", "S!", "U!", "A!", "T!", "(shared)")
-	without(t, text, "M!", "N28!", "N1!", "H!")
+	checkOmitted(t, text, "M!", "N28!", "N1!", "H!")
 }
 
 func TestWhileItIsSetUpTheAgentSeesLittleElse(t *testing.T) {
 	w := folder(t, append(everything, "BOOTSTRAP.md", "Ask for a name.")...)
 	text := w.Prompt(Facts{Private: true, Now: noon, Skills: "K!"})
 	inOrder(t, text, "# First of all (BOOTSTRAP.md)", "Ask for a name.", "S!", "I!", "U!", "HEARTBEAT_OK", "# Right now")
-	without(t, text, "A!", "M!", "N1!", "T!", "K!")
+	checkOmitted(t, text, "A!", "M!", "N1!", "T!", "K!")
 }
 
 func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
@@ -100,7 +100,7 @@ func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
 			t.Errorf("%s: got %v; want err == nil && len(data) != 0", name, err)
 		}
 	}
-	without(t, w.Prompt(Facts{Private: true, Now: noon}), "<!--", "First of all", "USER.md)", "MEMORY.md)")
+	checkOmitted(t, w.Prompt(Facts{Private: true, Now: noon}), "<!--", "First of all", "USER.md)", "MEMORY.md)")
 }
 
 func TestLongFilesAreCutAndTheCutIsSaid(t *testing.T) {
@@ -113,7 +113,7 @@ func TestLongFilesAreCutAndTheCutIsSaid(t *testing.T) {
 	w = folder(t, "USER.md", "<!--"+strings.Repeat("c", 3*maxFile)+"-->Ann"+"<!--"+strings.Repeat("c", 3*maxFile)+"-->Bob")
 	text = w.Prompt(Facts{Private: true, Now: noon})
 	inOrder(t, text, "Ann\n[USER.md is longer than 20000 bytes") // though what was read of it is short
-	without(t, text, "ccc", "Bob")
+	checkOmitted(t, text, "ccc", "Bob")
 	big := strings.Repeat("x", maxFile-10)
 	w = folder(t, "SOUL.md", big, "IDENTITY.md", big, "USER.md", big, "AGENTS.md", big, "MEMORY.md", big, "TOOLS.md", "T!", "HEARTBEAT.md", big)
 	text = w.Prompt(Facts{Private: true, Now: noon})
@@ -133,7 +133,7 @@ func TestNoLinkLeadsOutOfTheFolder(t *testing.T) {
 	if err := os.Symlink(secret, filepath.Join(w.dir, "USER.md")); err != nil {
 		t.Skip("this system makes no links without rights: ", err)
 	}
-	without(t, w.Prompt(Facts{Private: true, Now: noon}), "hunter2")
+	checkOmitted(t, w.Prompt(Facts{Private: true, Now: noon}), "hunter2")
 }
 
 func TestNotesGoToTheirDay(t *testing.T) {

@@ -25,9 +25,9 @@ import (
 	"fairlead/node/setup"
 )
 
-// wasTyped returns a terminal with input that no program has read yet. It is in raw mode already,
-// so that the system does not turn it into a signal.
-func wasTyped(t *testing.T, keys string) *lines {
+// terminalWithInput returns a terminal with input that no program has read yet. It is in raw mode
+// already, so that the system does not turn it into a signal.
+func terminalWithInput(t *testing.T, keys string) *lines {
 	t.Helper()
 	keyboard, screen, err := pty.Open()
 	if err != nil {
@@ -45,7 +45,7 @@ func wasTyped(t *testing.T, keys string) *lines {
 
 func TestCtrlCIsToldFromCtrlD(t *testing.T) {
 	for keys, interrupt := range map[string]bool{"\x03": true, "half a line\x03": true, "\x04": false} {
-		term := &terminal{in: wasTyped(t, keys)}
+		term := &terminal{in: terminalWithInput(t, keys)}
 		_, err := term.readMessage(t.Context(), "? ")
 		if !errors.Is(err, io.EOF) || errors.Is(err, errInterrupt) != interrupt {
 			t.Errorf("%q: got %v; want errors.Is(err, io.EOF) && errors.Is(err, errInterrupt) == interrupt", keys, err)
@@ -78,7 +78,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 			}
 			for _, keys := range []string{"\x03", "r\n\x03", "e\n\x03", "w\n\x03", "x\nmore\x03"} {
 				var note bytes.Buffer
-				ch := &chat{term: &terminal{out: io.Discard, err: &note, in: wasTyped(t, keys)}, session: protocol.MainSession}
+				ch := &chat{term: &terminal{out: io.Discard, err: &note, in: terminalWithInput(t, keys)}, session: protocol.MainSession}
 				err := ch.run(ctx, c, "run touch made")
 				var exit *exitError
 				if !errors.As(err, &exit) || exit.code != exitInterrupted || !bytes.Contains(note.Bytes(), []byte("Stopping…")) {
@@ -101,12 +101,12 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 }
 
 func TestQuestionsOfServersAreAnsweredInTheChat(t *testing.T) {
-	withAsking(t, func(ctx context.Context, c *connection) {
+	withAskingServer(t, func(ctx context.Context, c *connection) {
 		for keys, want := range map[string]string{"Anna\r": "accept Anna", "\r\rBob\r": "accept Bob", "\x04": "decline"} {
 			var note bytes.Buffer
-			ch := &chat{c: c, term: &terminal{in: wasTyped(t, keys), out: io.Discard, err: &note}}
+			ch := &chat{c: c, term: &terminal{in: terminalWithInput(t, keys), out: io.Discard, err: &note}}
 			result := make(chan string, 1)
-			go func() { result <- askDoor(ctx, t, c) }()
+			go func() { result <- callAsk(ctx, t, c) }()
 			q := opened(ctx, t, c)
 			setEntry(&ch.term.calls, q.CallID, shownCall{})
 			if err := ch.askServerQuestion(ctx, "run", q); err != nil {

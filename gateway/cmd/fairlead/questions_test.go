@@ -53,8 +53,8 @@ func TestFieldsAreReadAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
-// asking starts an MCP server whose tool ask asks for a name and returns it.
-func asking(t *testing.T) (url string) {
+// askingServer starts an MCP server whose tool ask asks for a name and returns it.
+func askingServer(t *testing.T) (url string) {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "asking", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -88,10 +88,10 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// withAsking runs f with a gateway that has the server of asking, as door.
-func withAsking(t *testing.T, f func(context.Context, *connection)) {
+// withAskingServer runs f with a gateway that has the server of asking, as door.
+func withAskingServer(t *testing.T, f func(context.Context, *connection)) {
 	t.Helper()
-	url := asking(t)
+	url := askingServer(t)
 	withLocal(t, func(ctx context.Context, c *connection) {
 		if _, err := client.Call(ctx, c.Client, protocol.ServerSet, protocol.ServerSetParams{Name: "door", Spec: protocol.ServerSpec{URL: url}}); err != nil {
 			t.Error(err)
@@ -105,8 +105,8 @@ func withAsking(t *testing.T, f func(context.Context, *connection)) {
 	})
 }
 
-// askDoor calls the tool that asks, and returns its result.
-func askDoor(ctx context.Context, t *testing.T, c *connection) string {
+// callAsk calls the tool that asks, and returns its result.
+func callAsk(ctx context.Context, t *testing.T, c *connection) string {
 	r, err := client.Call(ctx, c.Client, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "door__ask", Args: json.RawMessage(`{}`)})
 	if err != nil {
 		t.Errorf("the call failed: %v", err)
@@ -127,7 +127,7 @@ func opened(ctx context.Context, t *testing.T, c *connection) (q protocol.Questi
 }
 
 func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
-	withAsking(t, func(ctx context.Context, c *connection) {
+	withAskingServer(t, func(ctx context.Context, c *connection) {
 		var watched lockedBuffer
 		watching, stop := context.WithCancel(ctx)
 		var wg sync.WaitGroup
@@ -136,7 +136,7 @@ func TestQuestionsAreWatchedAndAnsweredByCommand(t *testing.T) {
 		})
 		var result string
 		wg.Go(func() {
-			result = askDoor(ctx, t, c)
+			result = callAsk(ctx, t, c)
 			stop()
 		})
 		polltest.Until(t, "the question is watched", func() bool { return strings.Contains(watched.String(), "fairlead questions answer ") })

@@ -28,7 +28,7 @@ func TestOverlappingBlocksOfLlamaServerStayInOrder(t *testing.T) {
 		`{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\":1}"}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":""}}`,
 		`{"type":"content_block_stop","index":0}`, `{"type":"content_block_stop","index":1}`, `{"type":"content_block_stop","index":2}`, `{"type":"content_block_stop","index":3}`,
-		ended("tool_use"), stop)
+		stopEvent("tool_use"), stop)
 	w := llmtest.NewWire(llmtest.Reply{Body: body})
 	m := New(options(w))
 	a := llmtest.Collect(t.Context(), m, hello)
@@ -167,7 +167,7 @@ func TestStopReasons(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: events(start, text, ended(reason), stop)}))), hello)
+			a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: events(start, text, stopEvent(reason), stop)}))), hello)
 			if a.Err != nil || a.Stop != want || a.Text != "Hi" || (a.StopText != "") != (want == llm.StopRefusal || strings.Contains(reason, "_turn") && want != llm.StopEnd || strings.Contains(reason, "window")) {
 				t.Errorf("got %+v, want the text Hi and the stop reason %s", a, want)
 			}
@@ -177,7 +177,7 @@ func TestStopReasons(t *testing.T) {
 
 func TestUnfinishedArgumentsAreBad(t *testing.T) {
 	body := events(start, `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"x__Bash","input":{}}}`,
-		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\": \"l"}}`, ended("max_tokens"), stop)
+		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\": \"l"}}`, stopEvent("max_tokens"), stop)
 	a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: body}))), hello)
 	if len(a.Calls) != 1 || string(a.Calls[0].Arguments) != "{}" || a.BadArgs[0] != `{"command": "l` || a.Stop != llm.StopMaxTokens {
 		t.Errorf("got %+v; want len(a.Calls) == 1 && string(a.Calls[0].Arguments) == \"{}\" && a.BadArgs[0] == `{\"command\": \"l` && a.Stop == llm.StopMaxTokens", a)

@@ -35,7 +35,7 @@ const (
 	stop  = `{"type":"message_stop"}`
 )
 
-func ended(reason string) string {
+func stopEvent(reason string) string {
 	return `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":{"output_tokens":40,"output_tokens_details":{"thinking_tokens":12}}}`
 }
 
@@ -59,7 +59,7 @@ var whole = events(start, ping,
 	`{"type":"content_block_stop","index":3}`,
 	`{"type":"content_block_start","index":4,"content_block":{"type":"tool_use","id":"toolu_2","name":"laptop__Glob","input":{}}}`,
 	`{"type":"content_block_stop","index":4}`,
-	ended("tool_use"), stop)
+	stopEvent("tool_use"), stop)
 
 func checkWhole(t *testing.T, a llmtest.Answer) {
 	t.Helper()

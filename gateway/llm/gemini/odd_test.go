@@ -22,7 +22,7 @@ var odd = []string{
 
 func TestOddChunksNeverPanic(t *testing.T) {
 	for _, data := range odd {
-		synctest.Test(t, func(t *testing.T) { never(t, "data: "+data+"\n\n") })
+		synctest.Test(t, func(t *testing.T) { checkEnds(t, "data: "+data+"\n\n") })
 	}
 }
 
@@ -32,13 +32,13 @@ func FuzzStreamNeverPanics(f *testing.F) {
 		f.Add("data: " + data + "\n\n")
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		synctest.Test(t, func(t *testing.T) { never(t, body) })
+		synctest.Test(t, func(t *testing.T) { checkEnds(t, body) })
 	})
 }
 
-// never checks that an answer with the body ends in an error or regularly, and that no connection
-// stays open.
-func never(t *testing.T, body string) {
+// checkEnds checks that an answer with the body ends in an error or regularly, and that no
+// connection stays open.
+func checkEnds(t *testing.T, body string) {
 	t.Helper()
 	w := llmtest.NewWire(llmtest.Reply{Body: body})
 	a := llmtest.Collect(t.Context(), New(options(w)), hello)

@@ -23,7 +23,7 @@ func user(text string) protocol.Message {
 	return protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(text)}}
 }
 
-func hi() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
+func helloRequest() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
 
 const cassette = `{"model":"qwen3","created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":"","thinking":"Let me "},"done":false}
 {"message":{"role":"assistant","content":"","thinking":"lóok."},"done":false}
@@ -45,7 +45,7 @@ func TestStreamComesWholeOrFails(t *testing.T) {
 		Deltas:  map[int]string{0: `{"command":"ls"}`, 1: "null"},
 		Usage:   protocol.Usage{Input: 100, Output: 20, Total: 120},
 	}
-	llmtest.Dialect{New: New, Request: hi(), Whole: cassette, Shown: strings.Index(cassette, `{"message":{"role":"assistant","content":"","tool_calls"`)}.Test(t,
+	llmtest.Dialect{New: New, Request: helloRequest(), Whole: cassette, Shown: strings.Index(cassette, `{"message":{"role":"assistant","content":"","tool_calls"`)}.Test(t,
 		func(t *testing.T, got llmtest.Answer) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("differs (-want +got):\n%s", diff)
@@ -126,7 +126,7 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 	}))
 	defer s.Close()
 	m := New(llm.Options{BaseURL: s.URL + "/v1", Model: "llama3"})
-	req := hi()
+	req := helloRequest()
 	req.Thinking = "high"
 	for range 2 {
 		if got := llmtest.Collect(t.Context(), m, req); got.Err != nil || got.Text != "a" {
@@ -155,7 +155,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 			w.WriteHeader(tc.status)
 			io.WriteString(w, tc.body)
 		}))
-		got := llmtest.Collect(t.Context(), New(llm.Options{BaseURL: s.URL, Model: "x"}), hi())
+		got := llmtest.Collect(t.Context(), New(llm.Options{BaseURL: s.URL, Model: "x"}), helloRequest())
 		s.Close()
 		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) > 0 {
 			t.Errorf("%s: %v, %d retries", tc.body, got.Err, len(got.Retries))

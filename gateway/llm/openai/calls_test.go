@@ -42,7 +42,7 @@ func TestStreamedCallsAreToldApart(t *testing.T) {
 				list = append(list, `{"choices":[{"delta":{"tool_calls":[`+d+`]}}]}`)
 			}
 			s := newServe(t, events(data(append(list, `{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}`)...)))
-			req := hi()
+			req := helloRequest()
 			req.Tools = []llm.Tool{{Name: "box__Bash"}, {Name: "box__Read"}}
 			a := llmtest.Collect(t.Context(), New(llm.Options{BaseURL: s.URL}), req)
 			var got []string
@@ -61,7 +61,7 @@ func TestResponsesWithoutItemNumbersAreToldApart(t *testing.T) {
 		return `{"type":"response.output_item.done","item":{"type":"function_call","call_id":"` + id + `","name":"` + name + `","arguments":"` + args + `"}}`
 	}
 	s := newServe(t, events(responseStream(item("x", "a", "{}"), item("y", "b", "{}"), `{"type":"response.completed","response":{}}`)))
-	a := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), hi())
+	a := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), helloRequest())
 	if len(a.Calls) != 2 || a.Calls[0].Name != "a" || a.Calls[1].Name != "b" {
 		t.Errorf("got %+v, want the calls a and b", a.Calls)
 	}

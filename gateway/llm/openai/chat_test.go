@@ -93,7 +93,7 @@ func (s *serve) as(host, model string) llm.Options {
 	return llm.Options{BaseURL: "https://" + host + "/v1", Model: model, Key: "k", HTTP: &http.Client{Transport: send{strings.TrimPrefix(s.URL, "http://")}}}
 }
 
-func hi() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
+func helloRequest() llm.Request { return llm.Request{Messages: []protocol.Message{user("hi")}} }
 
 const cassette = ": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\r\n\r\n" +
 	"data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"Let me \"}}]}\r\n\r\n" +
@@ -122,7 +122,7 @@ func streams(t *testing.T, open func(llm.Options) llm.Model, whole string, shown
 		Content: append(protocol.Content{thought, protocol.Text("I will look.")}, calls...),
 		Usage:   protocol.Usage{Input: 10, Output: 20, CacheRead: 90, Total: 120, Reasoning: 5},
 	}
-	llmtest.Dialect{New: open, Options: llm.Options{Model: "m"}, Request: hi(), Whole: whole, Shown: shown}.Test(t, func(t *testing.T, got llmtest.Answer) {
+	llmtest.Dialect{New: open, Options: llm.Options{Model: "m"}, Request: helloRequest(), Whole: whole, Shown: shown}.Test(t, func(t *testing.T, got llmtest.Answer) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("differs (-want +got):\n%s", diff)
 		}
@@ -199,7 +199,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Model: "m"}), hi())
+			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Model: "m"}), helloRequest())
 			if got.Err != nil {
 				t.Fatal(got.Err)
 			}
@@ -212,7 +212,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 
 func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 	s := newServe(t, status(200, `{"choices":[{"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, "Content-Type", "application/json"))
-	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), helloRequest())
 	if got.Err != nil || got.Text != "whole" || len(got.Calls) != 1 || got.Usage.Input != 3 {
 		t.Fatalf(`got %+v; want got.Err == nil && got.Text == "whole" && len(got.Calls) == 1 && got.Usage.Input == 3`, got)
 	}
@@ -221,7 +221,7 @@ func TestChatReadsAnAnswerThatIsNotStreamed(t *testing.T) {
 func TestChatReadsALineOfManyMegabytes(t *testing.T) {
 	picture := strings.Repeat("QUJD", 3<<20)
 	s := newServe(t, events(data(`{"choices":[{"delta":{"images":[{"image_url":"data:image/png;base64,`+picture+`"}]},"finish_reason":"stop"}]}`)))
-	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), helloRequest())
 	if got.Err != nil || len(got.Images) != 1 || len(got.Images[0].Data) != len(picture) {
 		t.Fatalf("got %v, %v; want got.Err == nil && len(got.Images) == 1 && len(got.Images[0].Data) == len(picture)", got.Err, len(got.Images))
 	}
@@ -251,7 +251,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 	} {
 		t.Run(tc.says, func(t *testing.T) {
 			s := newServe(t, tc.answer)
-			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Key: "k"}), hi())
+			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Key: "k"}), helloRequest())
 			if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
 				t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
 			}
@@ -261,7 +261,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 
 func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
-	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), helloRequest())
 	if got.Err != nil || got.Text != "a" || len(got.Retries) != 2 || got.Retries[0].Reason != "the provider is overloaded (529)" || got.Retries[1].Attempt != 2 {
 		t.Fatalf("%+v", got)
 	}
@@ -269,7 +269,7 @@ func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 
 func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	address := porttest.Free(t)
-	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: address}), hi())
+	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: address}), helloRequest())
 	if !errors.Is(got.Err, protocol.ErrModel) || !strings.Contains(got.Err.Error(), "Nothing answers at "+address) || len(got.Retries) > 0 {
 		t.Fatalf(`got %v, %v; want errors.Is(got.Err, protocol.ErrModel) && strings.Contains(got.Err.Error(), "Nothing answers at "+address) && len(got.Retries) <= 0`, got.Err, got.Retries)
 	}
@@ -282,7 +282,7 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 		status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}`),
 		status(422, `{"detail":[{"loc":["body","reasoning_effort"],"msg":"extra fields not permitted"}]}`), ok)
 	m := newChat(llm.Options{BaseURL: s.URL})
-	req := hi()
+	req := helloRequest()
 	req.MaxTokens, req.Thinking = 10, "high"
 	for range 2 {
 		if got := llmtest.Collect(t.Context(), m, req); got.Err != nil {

@@ -125,8 +125,8 @@ func TestLateSignatureFindsItsThought(t *testing.T) {
 		`{"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","signature":"s","index":0}]}}]}`,
 		`{"choices":[{"delta":{"reasoning":"again","reasoning_details":[{"type":"reasoning.text","text":"again","index":1}]},"finish_reason":"stop"}]}`)))
 	m := newChat(llm.Options{BaseURL: s.URL, Model: "m"})
-	first := llmtest.Collect(t.Context(), m, hi())
-	req := hi()
+	first := llmtest.Collect(t.Context(), m, helloRequest())
+	req := helloRequest()
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
 	llmtest.Collect(t.Context(), m, req)
 	same(t, s.bodies[1]["messages"].([]any)[1].(map[string]any)["reasoning_details"],
@@ -145,8 +145,8 @@ func TestMistralGetsShortCallIDs(t *testing.T) {
 func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 	s := newServe(t, events(data(`{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"},"extra_content":{"google":{"thought_signature":"s"}}}]},"finish_reason":"tool_calls"}]}`)))
 	m := newChat(llm.Options{BaseURL: s.URL, Model: "m"})
-	first := llmtest.Collect(t.Context(), m, hi())
-	req := hi()
+	first := llmtest.Collect(t.Context(), m, helloRequest())
+	req := helloRequest()
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content}, result("a", "ok"))
 	llmtest.Collect(t.Context(), m, req)
 	calls := s.bodies[1]["messages"].([]any)[1].(map[string]any)["tool_calls"].([]any)
@@ -154,7 +154,7 @@ func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 }
 
 func TestLocalServerIsToldNotToThink(t *testing.T) {
-	req := hi()
+	req := helloRequest()
 	req.Thinking = "none"
 	body, _ := sent(t, newChat, "127.0.0.1", "m", req)
 	same(t, body["chat_template_kwargs"], `{"enable_thinking":false}`)

@@ -71,7 +71,7 @@ func TestResponsesEndInSeveralWays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServe(t, events(tc.stream))
-			got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), hi())
+			got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), helloRequest())
 			if got.Stop != tc.stop || !errors.Is(got.Err, tc.err) {
 				t.Fatalf("stop %q: %v", got.Stop, got.Err)
 			}
@@ -87,7 +87,7 @@ func TestResponsesLeavesOutWhatTheModelRefuses(t *testing.T) {
 		status(400, `{"error":{"message":"Encrypted content is not supported with this model.","param":"include"}}`),
 		status(400, `{"error":{"message":"Unsupported parameter: 'reasoning.effort' is not supported with this model."}}`),
 		events(responseStream(`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.completed","response":{}}`)))
-	req := hi()
+	req := helloRequest()
 	req.Thinking = "high"
 	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), req)
 	if got.Err != nil || got.Text != "a" || s.bodies[2]["include"] != nil || s.bodies[2]["reasoning"] != nil {
@@ -97,7 +97,7 @@ func TestResponsesLeavesOutWhatTheModelRefuses(t *testing.T) {
 
 func TestResponsesMakesAnImage(t *testing.T) {
 	s := newServe(t, events(responseStream(`{"type":"response.output_item.done","item":{"type":"image_generation_call","result":"QUJD","output_format":"webp"}}`, `{"type":"response.completed","response":{}}`)))
-	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), hi())
+	got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), helloRequest())
 	if len(got.Images) != 1 || got.Images[0].MimeType != "image/webp" {
 		t.Fatalf(`got %+v; want len(got.Images) == 1 && got.Images[0].MimeType == "image/webp"`, got)
 	}

@@ -5,22 +5,22 @@ import (
 	"testing"
 )
 
-// picky refuses to change one secret.
-type picky struct {
+// refusingStore refuses to change one secret.
+type refusingStore struct {
 	Store
 	refused string
 }
 
 var errRefused = errors.New("refused")
 
-func (p picky) Set(name string, value Secret) error {
+func (p refusingStore) Set(name string, value Secret) error {
 	if name == p.refused {
 		return errRefused
 	}
 	return p.Store.Set(name, value)
 }
 
-func (p picky) Delete(name string) error {
+func (p refusingStore) Delete(name string) error {
 	if name == p.refused {
 		return errRefused
 	}
@@ -45,7 +45,7 @@ func TestReplaceChangesAllSecretsOrNone(t *testing.T) {
 	}
 	old := map[string]Secret{"a": "old a", "b": "old b", "c": "", "d": "old d"}
 	next := map[string]Secret{"a": "new a", "b": "", "c": "new c", "d": "new d"}
-	if _, err := Replace(picky{s, "d"}, next); !errors.Is(err, errRefused) {
+	if _, err := Replace(refusingStore{s, "d"}, next); !errors.Is(err, errRefused) {
 		t.Errorf("a refused secret: got %v, want its error", err)
 	}
 	check("after a refusal", old)

@@ -58,7 +58,7 @@ func TestLogRotates(t *testing.T) {
 
 func TestALogWhoseFolderWasRemovedGoesOn(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "logs")
-	l := full(t, dir)
+	l := newFullLog(t, dir)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Skip("open files cannot be removed here:", err)
 	}
@@ -71,7 +71,7 @@ func TestALogWhoseFolderWasRemovedGoesOn(t *testing.T) {
 // TestARotationGoesOnWhereOneStopped: the current file could not be moved, as on Windows while
 // another program reads it.
 func TestARotationGoesOnWhereOneStopped(t *testing.T) {
-	l := full(t, t.TempDir())
+	l := newFullLog(t, t.TempDir())
 	if err := os.Remove(l.old(1)); err != nil {
 		t.Fatal(err)
 	}
@@ -82,9 +82,9 @@ func TestARotationGoesOnWhereOneStopped(t *testing.T) {
 	}
 }
 
-// full returns a log with the maximum number of files, each with seven lines, whose next line
+// newFullLog returns a log with the maximum number of files, each with seven lines, whose next line
 // causes a rotation.
-func full(t *testing.T, dir string) *File {
+func newFullLog(t *testing.T, dir string) *File {
 	t.Helper()
 	l, err := Open(dir, "x.log")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestNoOlderLogIsLostWhileTheNextCannotBeOpened(t *testing.T) {
-	l := full(t, t.TempDir())
+	l := newFullLog(t, t.TempDir())
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)

@@ -49,8 +49,8 @@ func pinOf(name string) identity.Pin {
 	return identity.Pin(base64.StdEncoding.EncodeToString(sum[:]))
 }
 
-// give acts as a gateway that approves, and returns its words.
-func give(w *pipe, pin identity.Pin, secret []byte, code *Code) (words []string, err error) {
+// answerWords acts as a gateway that approves, and returns its words.
+func answerWords(w *pipe, pin identity.Pin, secret []byte, code *Code) (words []string, err error) {
 	defer close(w.out)
 	first, err := w.Receive()
 	if err != nil {
@@ -78,24 +78,24 @@ func give(w *pipe, pin identity.Pin, secret []byte, code *Code) (words []string,
 	return g.Words(), nil
 }
 
-type both struct {
-	done         identity.Pairing
-	takes, gives error
-	shown, words []string
+type pairingOutcome struct {
+	done               identity.Pairing
+	runErr, approveErr error
+	shown, words       []string
 }
 
 // talk runs a pairing between a device and a gateway, whose messages spoil can modify.
-func talk(taker Device, pin identity.Pin, secret []byte, code *Code, spoil func(*Message)) (r both) {
+func talk(applicant Device, pin identity.Pin, secret []byte, code *Code, spoil func(*Message)) (r pairingOutcome) {
 	device, gateway := pipes()
 	gateway.spoil = spoil
-	taker.Key = identity.NewKey()
-	taker.OnWaiting = func(words []string, _ int) { r.shown = words }
+	applicant.Key = identity.NewKey()
+	applicant.OnWaiting = func(words []string, _ int) { r.shown = words }
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		r.words, r.gives = give(gateway, pin, secret, code)
+		r.words, r.approveErr = answerWords(gateway, pin, secret, code)
 	}()
-	r.done, r.takes = taker.Run(device)
+	r.done, r.runErr = applicant.Run(device)
 	close(device.out)
 	<-over
 	return r
@@ -103,7 +103,7 @@ func talk(taker Device, pin identity.Pin, secret []byte, code *Code, spoil func(
 
 func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
 	pin, secret, code := pinOf("tower"), NewSecret(), NewCode(7)
-	for name, taker := range map[string]Device{
+	for name, applicant := range map[string]Device{
 		"link": {Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}},
 		"code": {Pin: pin, Code: &code},
 		"ask":  {Pin: pin},
@@ -111,15 +111,15 @@ func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var s []byte
 			var c *Code
-			if taker.Link != nil {
+			if applicant.Link != nil {
 				s = secret
 			}
-			if taker.Code != nil {
+			if applicant.Code != nil {
 				c = &code
 			}
-			r := talk(taker, pin, s, c, nil)
-			if r.takes != nil || r.gives != nil {
-				t.Errorf("%s: got %v, %v; want r.takes == nil && r.gives == nil", name, r.takes, r.gives)
+			r := talk(applicant, pin, s, c, nil)
+			if r.runErr != nil || r.approveErr != nil {
+				t.Errorf("%s: got %v, %v; want r.runErr == nil && r.approveErr == nil", name, r.runErr, r.approveErr)
 				return
 			}
 			if len(r.words) != 4 || !slices.Equal(r.words, r.shown) || r.done.Token != "fd_x" || r.done.Gateway.Pin != pin {
@@ -135,11 +135,11 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 	if wrong.String() == right.String() {
 		wrong.Words[2] = "acorn"
 	}
-	if r := talk(Device{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.gives, ErrWrongSecret) || r.takes == nil || r.done.Token != "" {
-		t.Errorf(`got %+v; want errors.Is(r.gives, ErrWrongSecret) && r.takes != nil && r.done.Token == ""`, r)
+	if r := talk(Device{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.approveErr, ErrWrongSecret) || r.runErr == nil || r.done.Token != "" {
+		t.Errorf(`got %+v; want errors.Is(r.approveErr, ErrWrongSecret) && r.runErr != nil && r.done.Token == ""`, r)
 	}
-	if r := talk(Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.gives, ErrWrongSecret) || r.done.Token != "" {
-		t.Errorf(`got %+v; want errors.Is(r.gives, ErrWrongSecret) && r.done.Token == ""`, r)
+	if r := talk(Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.approveErr, ErrWrongSecret) || r.done.Token != "" {
+		t.Errorf(`got %+v; want errors.Is(r.approveErr, ErrWrongSecret) && r.done.Token == ""`, r)
 	}
 }
 
@@ -147,14 +147,14 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 // two sides see different keys.
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	real, his, secret, code := pinOf("tower"), pinOf("mallory"), NewSecret(), NewCode(3)
-	if r := talk(Device{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.takes, identity.ErrWrongPin) {
+	if r := talk(Device{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.runErr, identity.ErrWrongPin) {
 		t.Errorf("link: %+v", r)
 	}
-	if r := talk(Device{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.gives, ErrWrongSecret) || r.takes == nil {
+	if r := talk(Device{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.approveErr, ErrWrongSecret) || r.runErr == nil {
 		t.Errorf("code: %+v", r)
 	}
 	// Without a secret, the pairing continues to the words, which differ.
-	if r := talk(Device{Pin: his}, real, nil, nil, nil); r.gives == nil && slices.Equal(r.words, r.shown) {
+	if r := talk(Device{Pin: his}, real, nil, nil, nil); r.approveErr == nil && slices.Equal(r.words, r.shown) {
 		t.Errorf("ask: both ends show %v", r.words)
 	}
 }
@@ -167,21 +167,21 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 		}
 	}
 	guess := Code{3, []string{"acorn", "acorn", "acorn"}}
-	if r := talk(Device{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.takes, ErrWrongSecret) {
-		t.Errorf("got %+v; want errors.Is(r.takes, ErrWrongSecret)", r)
+	if r := talk(Device{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.runErr, ErrWrongSecret) {
+		t.Errorf("got %+v; want errors.Is(r.runErr, ErrWrongSecret)", r)
 	}
 	early := func(m *Message) { // or sends a token at once
 		if m.Challenge == nil && m.Hello == nil && m.Proof == nil {
 			*m = Message{Done: &identity.Pairing{Token: "fd_x"}}
 		}
 	}
-	for name, taker := range map[string]Device{"code": {Pin: pin, Code: &code}, "ask": {Pin: pin}} {
+	for name, applicant := range map[string]Device{"code": {Pin: pin, Code: &code}, "ask": {Pin: pin}} {
 		t.Run(name, func(t *testing.T) {
 			var c *Code
-			if taker.Code != nil {
+			if applicant.Code != nil {
 				c = &guess
 			}
-			if r := talk(taker, pin, nil, c, early); r.takes == nil {
+			if r := talk(applicant, pin, nil, c, early); r.runErr == nil {
 				t.Errorf("%s: paired with a stranger: %+v", name, r)
 			}
 		})
@@ -226,8 +226,8 @@ func TestASwappedDeviceIsNoticed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			taker := Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
-			if r := talk(taker, pin, secret, nil, spoil); r.gives == nil {
+			applicant := Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: secret}}
+			if r := talk(applicant, pin, secret, nil, spoil); r.approveErr == nil {
 				t.Errorf("%s: the gateway let it in: %+v", name, r)
 			}
 		})

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// held returns a photograph with the given orientation, whose top left corner is red for the
-// viewer.
-func held(t *testing.T, order binary.AppendByteOrder, orientation uint16) []byte {
+// orientedPhoto returns a photograph with the given orientation, whose top left corner is red for
+// the viewer.
+func orientedPhoto(t *testing.T, order binary.AppendByteOrder, orientation uint16) []byte {
 	w, h := 240, 120
 	redX, redY := 0, 0 // the viewer's top left corner in the file
 	switch orientation {
@@ -63,7 +63,7 @@ func held(t *testing.T, order binary.AppendByteOrder, orientation uint16) []byte
 func TestAPhotographIsShownUpright(t *testing.T) {
 	for o := uint16(1); o <= 8; o++ {
 		order := []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian}[o%2]
-		p, err := Open(held(t, order, o))
+		p, err := Open(orientedPhoto(t, order, o))
 		if err != nil {
 			t.Fatal(o, err)
 		}

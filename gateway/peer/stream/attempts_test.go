@@ -27,13 +27,13 @@ func (g *lockedFolder) Target(name string, into, make bool) (Target, error) {
 	return g.disk.Target(name, into, make)
 }
 
-// heard is the gateway of a destination; it collects its reports.
-type heard struct {
+// destinationGateway is the gateway of a destination; it collects its reports.
+type destinationGateway struct {
 	accepted  chan uint32
 	discarded chan uint32
 }
 
-func (h *heard) Report(_ context.Context, method string, params any, _ bool) error {
+func (h *destinationGateway) Report(_ context.Context, method string, params any, _ bool) error {
 	switch p := params.(type) {
 	case protocol.TransferAcceptParams:
 		h.accepted <- *p.TransferID
@@ -45,12 +45,12 @@ func (h *heard) Report(_ context.Context, method string, params any, _ bool) err
 	return nil
 }
 
-func (h *heard) SendFrame(_ context.Context, f *Frame) error {
+func (h *destinationGateway) SendFrame(_ context.Context, f *Frame) error {
 	f.Free()
 	return nil
 }
 
-func soon[T any](t *testing.T, c <-chan T, what string) (v T) {
+func waitUntil[T any](t *testing.T, c <-chan T, what string) (v T) {
 	t.Helper()
 	select {
 	case v = <-c:
@@ -66,7 +66,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 	for _, rests := range []bool{false, true} { // cancelled while it runs, or between attempts
 		home := t.TempDir()
 		g := &lockedFolder{disk: disk{home}, reached: make(chan struct{}), open: make(chan struct{})}
-		h := &heard{accepted: make(chan uint32, 4), discarded: make(chan uint32, 4)}
+		h := &destinationGateway{accepted: make(chan uint32, 4), discarded: make(chan uint32, 4)}
 		e := NewEnds(Options{Files: g, Peer: h, Unfinished: OpenUnfinished(filepath.Join(t.TempDir(), "ledger"))})
 		stream := &protocol.TransferStream{ID: "t1", Attempt: 1, Into: true, Conflict: protocol.ConflictRename}
 		begin := func(id uint32) {
@@ -91,7 +91,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 			}
 		}
 		begin(1)
-		soon(t, h.accepted, "accepted")
+		waitUntil(t, h.accepted, "accepted")
 		write(1)
 		until("a part", there)
 		if rests {
@@ -101,7 +101,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 		g.shut.Store(true)
 		event(e, protocol.EventTransferStop, protocol.TransferStop{TransferID: 1, Path: home, Stream: stream, Current: "f"})
 		begin(2)
-		soon(t, g.reached, "the cleaning")
+		waitUntil(t, g.reached, "the cleaning")
 		select {
 		case <-h.accepted:
 			t.Error("the second attempt began before the first one was cleaned up")
@@ -111,10 +111,10 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 		}
 		g.shut.Store(false)
 		close(g.open)
-		if id := soon(t, h.discarded, "removed"); id != 1 {
+		if id := waitUntil(t, h.discarded, "removed"); id != 1 {
 			t.Errorf("%d was discarded", id)
 		}
-		if id := soon(t, h.accepted, "accepted"); id != 2 || there() {
+		if id := waitUntil(t, h.accepted, "accepted"); id != 2 || there() {
 			t.Errorf("%d was accepted, and the old part is there: %v", id, there())
 		}
 		write(2)

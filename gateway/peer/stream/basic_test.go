@@ -68,19 +68,19 @@ func TestATransferBeyondTheLimitIsRefusedInWords(t *testing.T) {
 	defer e.Close()
 	for id := range uint32(maxOpen) {
 		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: id, Path: "x"})
-		soon(t, said, "the acceptance")
+		waitUntil(t, said, "the acceptance")
 	}
 	const limit = "which is the limit"
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: maxOpen, Path: "x"})
-	if got, ok := soon(t, said, "a refusal").(protocol.TransferAcceptParams); !ok || !strings.Contains(got.Error, limit) {
+	if got, ok := waitUntil(t, said, "a refusal").(protocol.TransferAcceptParams); !ok || !strings.Contains(got.Error, limit) {
 		t.Errorf("a destination: got %+v", got)
 	}
 	event(e, protocol.EventTransferSend, protocol.TransferSend{TransferID: maxOpen, Path: "x"})
-	if got, ok := soon(t, said, "a refusal").(protocol.TransferMetaParams); !ok || !strings.Contains(got.Error, limit) {
+	if got, ok := waitUntil(t, said, "a refusal").(protocol.TransferMetaParams); !ok || !strings.Contains(got.Error, limit) {
 		t.Errorf("a source: got %+v", got)
 	}
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: "x"}) // replaces the one with the same number
-	if got, ok := soon(t, said, "the acceptance").(protocol.TransferAcceptParams); !ok || got.Error != "" {
+	if got, ok := waitUntil(t, said, "the acceptance").(protocol.TransferAcceptParams); !ok || got.Error != "" {
 		t.Errorf("a number that is used again: got %+v", got)
 	}
 }

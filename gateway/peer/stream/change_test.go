@@ -88,7 +88,7 @@ func TestAFileThatIsRemovedWhileTheOthersAreSentFailsAlone(t *testing.T) {
 	item, dir := files(t, 60, 100<<10)
 	to := t.TempDir()
 	gone := filepath.Join(dir, "000", "00059")
-	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool {
+	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool {
 		if n == 5 {
 			if err := os.Remove(gone); err != nil {
 				t.Error(err)
@@ -108,7 +108,7 @@ func TestAFileThatIsRemovedWhileTheOthersAreSentFailsAlone(t *testing.T) {
 func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 	item, dir := files(t, 60, 100<<10)
 	to := t.TempDir()
-	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool {
+	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool {
 		if n == behind {
 			if err := os.Rename(filepath.Join(to, "tree"), filepath.Join(t.TempDir(), "elsewhere")); err != nil && os.PathSeparator == '/' {
 				t.Errorf("got %v; want (err == nil || os.PathSeparator != '/')", err)
@@ -139,7 +139,7 @@ func TestAFileThatChangesDuringATransferArrivesWholeOrNotAtAll(t *testing.T) {
 			if err := errors.Join(os.WriteFile(name, data, 0o644), os.Chtimes(name, old, old)); err != nil {
 				t.Fatal(err)
 			}
-			res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: "f", Name: "f"}}, open(t, to), nil, func(n int) bool {
+			res, sendErr, err := connectBoth(t, []Item{{Root: open(t, dir), At: "f", Name: "f"}}, open(t, to), nil, func(n int) bool {
 				if n == 10 {
 					f, err := os.OpenFile(name, os.O_WRONLY, 0)
 					if err = errors.Join(err, change(f), f.Close()); err != nil {
@@ -170,7 +170,7 @@ func TestAClockThatJumpsCostsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		item := Item{Root: open(t, dir), At: "f", Name: "f"}
-		if _, _, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
+		if _, _, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
 			t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 		}
 		part, err := filepath.Glob(filepath.Join(to, "*"+partSuffix))
@@ -184,7 +184,7 @@ func TestAClockThatJumpsCostsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		frames := 0
-		res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { frames = n; return false })
+		res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { frames = n; return false })
 		if sendErr != nil || err != nil || res.New != 1 || frames > 20 {
 			t.Fatalf("%d frames: %+v, %v %v", frames, res, sendErr, err)
 		}
@@ -207,7 +207,7 @@ func TestManySmallFilesArrive(t *testing.T) {
 	item, dir := files(t, n, 120)
 	to := inMemory(t)
 	began := time.Now()
-	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil)
+	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.New != n || res.Failed != 0 {
 		t.Fatalf("got %+v, %v, %v; want sendErr == nil && err == nil && res.New == n && res.Failed == 0", res, sendErr, err)
 	}

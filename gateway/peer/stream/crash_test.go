@@ -10,13 +10,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fragile is a folder that panics at its first use.
-type fragile struct {
+// panickingFolder is a folder that panics at its first use.
+type panickingFolder struct {
 	disk
 	used bool
 }
 
-func (f *fragile) Target(name string, into, make bool) (Target, error) {
+func (f *panickingFolder) Target(name string, into, make bool) (Target, error) {
 	if !f.used {
 		f.used = true
 		panic("broken")
@@ -41,18 +41,18 @@ func (answers) SendFrame(_ context.Context, f *Frame) error {
 
 func TestPanicFailsOneTransfer(t *testing.T) {
 	log, home, got := crashtest.Watch(t), t.TempDir(), make(answers, 4)
-	e := NewEnds(Options{Files: &fragile{disk: disk{home}}, Peer: got, Unfinished: OpenUnfinished(filepath.Join(t.TempDir(), "ledger"))})
+	e := NewEnds(Options{Files: &panickingFolder{disk: disk{home}}, Peer: got, Unfinished: OpenUnfinished(filepath.Join(t.TempDir(), "ledger"))})
 	defer e.Close()
 	begin := func(id uint32) {
 		terms := &protocol.TransferStream{ID: protocol.TransferID(string(rune('a' + id))), Attempt: 1, Into: true, Conflict: protocol.ConflictRename}
 		event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: id, Path: home, Size: 1, Stream: terms})
 	}
 	begin(1)
-	if why := soon(t, got, "an answer"); !strings.HasPrefix(why, "internal error in transfer") {
+	if why := waitUntil(t, got, "an answer"); !strings.HasPrefix(why, "internal error in transfer") {
 		t.Errorf("the transfer that panics: got %q, want a refusal", why)
 	}
 	begin(2)
-	if why := soon(t, got, "an answer"); why != "" {
+	if why := waitUntil(t, got, "an answer"); why != "" {
 		t.Errorf("the next transfer: got %q, want none", why)
 	}
 	log.Until(1, "transfer")

@@ -109,7 +109,7 @@ func TestRealDisksGetChangedNames(t *testing.T) {
 			}
 			for _, conflict := range []string{protocol.ConflictRename, protocol.ConflictOverwrite} {
 				item := Item{Root: open(t, from), At: ".", Name: "tree:" + conflict}
-				res, sendErr, err := both(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
+				res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
 				if err != nil || sendErr != nil || res.Failed != 0 {
 					t.Fatalf("%s: %d failures, %v, %v: %v", conflict, res.Failed, err, sendErr, res.Problems)
 				}

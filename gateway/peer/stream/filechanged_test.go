@@ -29,7 +29,7 @@ func TestASourceFolderThatIsMovedOrRemovedSendsNothingWrong(t *testing.T) {
 			item, dir := files(t, 60, 100<<10)
 			want := sums(t, dir)
 			to := t.TempDir()
-			res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool {
+			res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool {
 				if n == behind {
 					if err := act(dir); err != nil {
 						t.Error(what, err)

@@ -69,7 +69,7 @@ func TestAFullDiskAtTheEndLeavesNoWrongFile(t *testing.T) {
 						if name == "large" && (errno == syscall.EDQUOT || where.name == "rename" || conflict == protocol.ConflictRename) {
 							continue // this call takes time, but always behaves the same
 						}
-						refusedOnce(t, errno, where.calls, conflict, name, size)
+						sendToRefusingDisk(t, errno, where.calls, conflict, name, size)
 					}
 				})
 			}
@@ -77,9 +77,9 @@ func TestAFullDiskAtTheEndLeavesNoWrongFile(t *testing.T) {
 	}
 }
 
-// refusedOnce sends a file to a disk that refuses it at the end, at the top level and in a folder,
-// and again to a disk that accepts it.
-func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, what string, size int64) {
+// sendToRefusingDisk sends a file to a disk that refuses it at the end, at the top level and in a
+// folder, and again to a disk that accepts it.
+func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, conflict, what string, size int64) {
 	from, to := inMemory(t), inMemory(t)
 	tree := filepath.Join(from, "tree")
 	if err := os.MkdirAll(filepath.Join(to, "tree"), 0o755); err != nil {
@@ -148,10 +148,10 @@ func refusedOnce(t *testing.T, errno syscall.Errno, calls []uint32, conflict, wh
 	}
 }
 
-// brittle returns a file system that accepts more data than fits, and reports that only at a sync:
-// its disk is a sparse file on a disk of mib MiB. grow adds space; anew mounts it again without
-// what was only in memory.
-func brittle(t *testing.T, mib int) (dir string, grow, anew func()) {
+// newOverfullDisk returns a file system that accepts more data than fits, and reports that only at
+// a sync: its disk is a sparse file on a disk of mib MiB. grow adds space; anew mounts it again
+// without what was only in memory.
+func newOverfullDisk(t *testing.T, mib int) (dir string, grow, anew func()) {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a file system")
@@ -246,7 +246,7 @@ func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
 		{"many files", 8, 24, 1 << 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			disk, grow, anew := brittle(t, c.room)
+			disk, grow, anew := newOverfullDisk(t, c.room)
 			from := inMemory(t)
 			for i := range c.files {
 				long(t, filepath.Join(from, fmt.Sprint(i)), c.size+int64(i))
@@ -259,7 +259,7 @@ func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
 				}
 				defer to.Close()
 				item := Item{Root: open(t, from), At: ".", Name: "tree"}
-				res, _, err := both(t, []Item{item}, to, func(_ *Sender, r *Receiver) { r.checkpoints = kept }, nil)
+				res, _, err := connectBoth(t, []Item{item}, to, func(_ *Sender, r *Receiver) { r.checkpoints = kept }, nil)
 				return res, err
 			}
 			res, err := attempt()

@@ -106,7 +106,7 @@ func TestNamesThatDifferInCaseAreTwoFilesOnLinux(t *testing.T) {
 		dir, to := t.TempDir(), t.TempDir()
 		plant(dir, "new ")
 		plant(filepath.Join(to, "tree"), "old ")
-		res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
+		res, sendErr, err := connectBoth(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
 		if sendErr != nil || err != nil || res.Failed != 0 {
 			t.Fatalf("%s: got %+v, %v %v; want sendErr == nil && err == nil && res.Failed == 0", conflict, res, sendErr, err)
 		}

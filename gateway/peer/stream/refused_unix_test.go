@@ -22,11 +22,11 @@ func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := open(t, dir)
-	res, sendErr, err := both(t, []Item{{Root: root, At: "pipe", Name: "pipe"}, {Root: root, At: "f", Name: "f"}}, open(t, to), nil, nil)
+	res, sendErr, err := connectBoth(t, []Item{{Root: root, At: "pipe", Name: "pipe"}, {Root: root, At: "f", Name: "f"}}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.New != 1 || res.Failed != 1 || len(res.Problems) != 1 || res.Problems[0].Text != "it is a named pipe" {
 		t.Errorf(`got %+v, %v, %v; want sendErr == nil && err == nil && res.New == 1 && res.Failed == 1 && len(res.Problems) == 1 && res.Problems[0].Text == "it is a named pipe"`, res, sendErr, err)
 	}
-	res, sendErr, err = both(t, []Item{{Root: root, At: ".", Name: "tree"}}, open(t, to), nil, nil)
+	res, sendErr, err = connectBoth(t, []Item{{Root: root, At: ".", Name: "tree"}}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.New != 1 || res.Failed != 0 || len(res.Problems) != 1 {
 		t.Errorf("in a folder: %+v, %v, %v", res, sendErr, err)
 	}
@@ -51,7 +51,7 @@ func TestFailuresComeBeforeWhatIsLeftOut(t *testing.T) {
 		}
 	}
 	os.Remove(filepath.Join(to, "tree", "z"))
-	res, sendErr, err := both(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = protocol.ConflictOverwrite }, nil)
+	res, sendErr, err := connectBoth(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = protocol.ConflictOverwrite }, nil)
 	if sendErr != nil || err != nil || res.Failed != 2 || res.New != 1 || len(res.Problems) != maxProblems {
 		t.Fatalf("got %+v, %v, %v; want sendErr == nil && err == nil && res.Failed == 2 && res.New == 1 && len(res.Problems) == maxProblems", res, sendErr, err)
 	}

@@ -35,7 +35,7 @@ func TestOnlyRequestedNamesAreReceived(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(from, "x"), []byte("hostile"), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err := both(t, []Item{{Root: open(t, from), At: "x", Name: name}}, open(t, to), func(_ *Sender, r *Receiver) {
+				_, _, err := connectBoth(t, []Item{{Root: open(t, from), At: "x", Name: name}}, open(t, to), func(_ *Sender, r *Receiver) {
 					r.Requested, r.Rename = Requested{Machine: "mallory", Names: []string{"docs"}}, rename
 				}, nil)
 				if err == nil || !strings.Contains(err.Error(), "mallory sent") || !strings.Contains(err.Error(), "not requested") {
@@ -88,7 +88,7 @@ func TestStartupFilesAreReported(t *testing.T) {
 		{[]string{"docs/sub/.envrc"}, 4, nil}, // .git, config, hooks, pre-commit
 	} {
 		to := t.TempDir()
-		res, _, err := both(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Startup.Allowed = c.allowed }, nil)
+		res, _, err := connectBoth(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Startup.Allowed = c.allowed }, nil)
 		if err != nil || res.Failed != c.failed {
 			t.Errorf("allowed %q: got %d failures, %v, want %d: %v", c.allowed, res.Failed, err, c.failed, res.Problems)
 		}

@@ -166,8 +166,8 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 	}
 }
 
-// killed makes the last attempt look like one whose receiver was killed.
-func killed(x *resumer) { clear(x.in) }
+// markKilled makes the last attempt look like one whose receiver was killed.
+func markKilled(x *resumer) { clear(x.in) }
 
 func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	x := newResumer(t)
@@ -175,7 +175,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	if _, err := x.attempt(40 << 20); !errors.Is(err, errCut) {
 		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
-	killed(x)
+	markKilled(x)
 	part := x.part()
 	if _, err := x.attempt(maxBody); !errors.Is(err, errCut) || x.r.rehashed != part { // interrupted before anything more is written
 		t.Fatalf("%v: %d bytes of %d were hashed again", err, x.r.rehashed, part)
@@ -216,9 +216,9 @@ func TestResumeDetectsAChangedPart(t *testing.T) {
 	x.same("f")
 }
 
-// tick waits until the file system's clock differs from the time of the file's last change; that
-// clock advances in steps of some milliseconds.
-func tick(t *testing.T, name string) {
+// waitClockTick waits until the file system's clock differs from the time of the file's last
+// change; that clock advances in steps of some milliseconds.
+func waitClockTick(t *testing.T, name string) {
 	t.Helper()
 	was, err := os.Stat(name)
 	if err != nil {
@@ -241,7 +241,7 @@ func tick(t *testing.T, name string) {
 func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 	const size = 24 << 20
 	change := func(t *testing.T, name string) {
-		tick(t, name)
+		waitClockTick(t, name)
 		f, err := os.OpenFile(name, os.O_RDWR, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -274,14 +274,14 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is written to after its writer was killed": func(t *testing.T, x *resumer) {
-			killed(x)
+			markKilled(x)
 			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is written to after it was gone on with by one that was killed": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
 				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 			}
-			killed(x)
+			markKilled(x)
 			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
 		"the part is replaced": func(t *testing.T, x *resumer) {
@@ -299,7 +299,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		},
 		"the part's end is lost": func(t *testing.T, x *resumer) { // as after a crash of the machine: zeros, and no checkpoint of them
 			name := filepath.Join(x.to, partName("t1", "f"))
-			tick(t, name)
+			waitClockTick(t, name)
 			n := x.part()
 			if err := errors.Join(os.Truncate(name, n/checkpointEvery*checkpointEvery), os.Truncate(name, n)); err != nil {
 				t.Fatal(err)

@@ -33,26 +33,26 @@ func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
 	})
 }
 
-// ended is the gateway of a destination; it receives the final report.
-type ended struct {
+// reportReceiver is the gateway of a destination; it receives the final report.
+type reportReceiver struct {
 	done chan protocol.TransferDoneParams
 }
 
-func (e ended) Report(_ context.Context, _ string, params any, _ bool) error {
+func (e reportReceiver) Report(_ context.Context, _ string, params any, _ bool) error {
 	if p, ok := params.(protocol.TransferDoneParams); ok {
 		e.done <- p
 	}
 	return nil
 }
 
-func (e ended) SendFrame(_ context.Context, f *Frame) error {
+func (e reportReceiver) SendFrame(_ context.Context, f *Frame) error {
 	f.Free()
 	return nil
 }
 
 func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 	home := t.TempDir()
-	end := ended{make(chan protocol.TransferDoneParams, 1)}
+	end := reportReceiver{make(chan protocol.TransferDoneParams, 1)}
 	e := NewEnds(Options{Files: Disk{home}, Peer: end})
 	defer e.Close()
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: filepath.Join(home, "x"), Size: 10})
@@ -61,7 +61,7 @@ func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 		f.buf = append(f.buf, "seven b"...)
 		e.Binary(f)
 	}
-	if done := soon(t, end.done, "its last word"); !strings.Contains(done.Error, "more than the announced 10 bytes") || *done.BytesWritten > 14 {
+	if done := waitUntil(t, end.done, "its last word"); !strings.Contains(done.Error, "more than the announced 10 bytes") || *done.BytesWritten > 14 {
 		t.Errorf("%q after %d bytes", done.Error, *done.BytesWritten)
 	}
 	e.Close()

@@ -18,9 +18,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// both connects a sender and a receiver. cut, when set, is called before each frame of the sender
-// and stops everything when it returns true.
-func both(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool) (Result, error, error) {
+// connectBoth connects a sender and a receiver. cut, when set, is called before each frame of the
+// sender and stops everything when it returns true.
+func connectBoth(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool) (Result, error, error) {
 	t.Helper()
 	return bothAs(t, items, to, set, cut, func(f func()) { f() })
 }
@@ -142,7 +142,7 @@ func describe(t testing.TB, dir string) (list []string) {
 func TestAFolderArrivesAsItWas(t *testing.T) {
 	item, dir := tree(t)
 	to := t.TempDir()
-	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil)
+	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil {
 		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
 	}
@@ -153,7 +153,7 @@ func TestAFolderArrivesAsItWas(t *testing.T) {
 		t.Errorf(`got %+v; want res.Files == 7 && res.New == 7 && res.Failed == 0 && res.Top == "tree" && len(res.Problems) == 0`, res)
 	}
 	// Again: everything exists already.
-	res, sendErr, err = both(t, []Item{item}, open(t, to), nil, nil)
+	res, sendErr, err = connectBoth(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.Skipped != 7 || res.New != 0 {
 		t.Errorf("again: %+v, %v, %v", res, sendErr, err)
 	}
@@ -167,7 +167,7 @@ func TestACutTransferGoesOnWhereItWas(t *testing.T) {
 	to := t.TempDir()
 	for at := 1; ; at++ {
 		frames := 0
-		_, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { frames = n; return n >= at+1 && n > at })
+		_, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { frames = n; return n >= at+1 && n > at })
 		if err == nil && sendErr == nil {
 			break
 		}
@@ -188,11 +188,11 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := Item{Root: open(t, dir), At: "f", Name: "f"}
-	if _, _, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
+	if _, _, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
 		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
 	}
 	second := 0
-	res, sendErr, err := both(t, []Item{item}, open(t, to), nil, func(n int) bool { second = n; return false })
+	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { second = n; return false })
 	if sendErr != nil || err != nil || res.New != 1 {
 		t.Fatalf("got %v, %v, %v; want sendErr == nil && err == nil && res.New == 1", res, sendErr, err)
 	}
@@ -208,7 +208,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(to, partName("t1", "f")), damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, sendErr, err := both(t, []Item{item}, open(t, to), nil, nil); sendErr != nil || err != nil {
+	if _, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, nil); sendErr != nil || err != nil {
 		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
@@ -237,7 +237,7 @@ func TestTheResultNamesTheFileThatIsThere(t *testing.T) {
 			for name, text := range c.there {
 				put(t, text, to, name)
 			}
-			got, sent, err := both(t, []Item{{Root: open(t, from), At: "f", Name: "f"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = c.conflict }, nil)
+			got, sent, err := connectBoth(t, []Item{{Root: open(t, from), At: "f", Name: "f"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = c.conflict }, nil)
 			if err != nil || sent != nil || got.New != c.want.New || got.Skipped != c.want.Skipped || got.Written != c.want.Written || got.Top != c.want.Top {
 				t.Errorf("got %+v, %v, %v, want %+v", got, sent, err, c.want)
 			}

@@ -31,10 +31,10 @@ func get(t *testing.T, at ...string) string {
 	return string(b)
 }
 
-// over sends a folder named tree over existing files.
-func over(t *testing.T, from string, to *os.Root, id protocol.TransferID) Result {
+// sendOverExisting sends a folder named tree over existing files.
+func sendOverExisting(t *testing.T, from string, to *os.Root, id protocol.TransferID) Result {
 	t.Helper()
-	res, sendErr, err := both(t, []Item{{Root: open(t, from), At: ".", Name: "tree"}}, to, func(_ *Sender, r *Receiver) {
+	res, sendErr, err := connectBoth(t, []Item{{Root: open(t, from), At: ".", Name: "tree"}}, to, func(_ *Sender, r *Receiver) {
 		r.Conflict, r.Transfer = protocol.ConflictOverwrite, id
 	}, nil)
 	if err != nil || sendErr != nil {
@@ -47,7 +47,7 @@ func TestTheTrashIsNeitherSentNorReceived(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	put(t, "x", from, "a")
 	put(t, "deleted", from, trashName, "1-x", "a")
-	over(t, from, open(t, to), "t")
+	sendOverExisting(t, from, open(t, to), "t")
 	if _, err := os.Stat(filepath.Join(to, "tree", trashName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it was sent: %v", err)
 	}
@@ -79,7 +79,7 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	if _, err := trashOf(t, root, "t").add(replacedFile{Name: "tree/a", Size: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if res := over(t, from, root, "t"); res.Replaced != 1 {
+	if res := sendOverExisting(t, from, root, "t"); res.Replaced != 1 {
 		t.Errorf("got %+v; want res.Replaced == 1", res)
 	}
 	// A crash in the middle of a line.

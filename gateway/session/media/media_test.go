@@ -25,7 +25,7 @@ func TestAnAttachmentWithoutANameIsRefusedInASentence(t *testing.T) {
 	}
 }
 
-func noisy(t *testing.T, w, h int) []byte {
+func noiseImage(t *testing.T, w, h int) []byte {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range img.Pix {
@@ -43,11 +43,11 @@ func noisy(t *testing.T, w, h int) []byte {
 
 func TestPicturesAreMadeToFitTheModels(t *testing.T) {
 	t.Parallel()
-	small := noisy(t, 40, 30)
+	small := noiseImage(t, 40, 30)
 	if out, changed, err := fit(small); err != nil || changed || !bytes.Equal(out, small) {
 		t.Errorf("a picture that fits was changed: %v %v", changed, err)
 	}
-	for name, data := range map[string][]byte{"wide": noisy(t, 2400, 20), "heavy": noisy(t, 1400, 1400)} {
+	for name, data := range map[string][]byte{"wide": noiseImage(t, 2400, 20), "heavy": noiseImage(t, 1400, 1400)} {
 		t.Run(name, func(t *testing.T) {
 			out, changed, err := fit(data)
 			cfg, format, decodeErr := image.DecodeConfig(bytes.NewReader(out))

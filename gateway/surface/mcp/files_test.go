@@ -38,13 +38,14 @@ func (f *files) fail(err error) {
 	f.failing = err
 }
 
-func (f *files) looked() int {
+func (f *files) lookCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.looks
 }
 
-// state returns the state of a file; the ID of the call that allowed it is its machine and its path.
+// state returns the state of a file; the ID of the call that allowed it is its machine and its
+// path.
 func (f *files) state(call protocol.CallID) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -101,7 +102,7 @@ func TestSubscribersAreNotifiedOfChangedFiles(t *testing.T) {
 		}
 		f.fail(protocol.NewFault(protocol.FaultTargetUnreachable, "nas is offline"))
 		f.set("/a.txt", "2")
-		for n := f.looked(); f.looked() < n+4; { // both files are looked at twice
+		for n := f.lookCount(); f.lookCount() < n+4; { // both files are looked at twice
 			w.Ping(t.Context(), nil)
 		}
 		f.fail(nil)
@@ -145,7 +146,7 @@ func TestFilesThatMayNotBeReadCannotBeWatched(t *testing.T) {
 			t.Errorf("%s: got a subscription, want an error", uri)
 		}
 	}
-	if n := f.looked(); n != 1 { // at the file of the other machine, whose fs_stat the fake allows
+	if n := f.lookCount(); n != 1 { // at the file of the other machine, whose fs_stat the fake allows
 		t.Errorf("looked at %d files, want 1", n)
 	}
 	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["fairlead://nas/file/private/key"]},` + modernMeta + `}}`

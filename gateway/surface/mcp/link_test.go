@@ -38,20 +38,20 @@ func (p *port) stop() {
 	p.serving.Wait()
 }
 
-// heard is what a client behind the relay is notified of.
-type heard struct {
+// notices is what a client behind the relay is notified of.
+type notices struct {
 	updated chan string
 	listed  chan struct{}
 }
 
-func (h heard) options() *sdk.ClientOptions {
+func (h notices) options() *sdk.ClientOptions {
 	return &sdk.ClientOptions{
 		ResourceUpdatedHandler:     func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { h.updated <- r.Params.URI },
 		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { h.listed <- struct{}{} },
 	}
 }
 
-func (h heard) next(t *testing.T) string {
+func (h notices) next(t *testing.T) string {
 	t.Helper()
 	select {
 	case uri := <-h.updated:
@@ -63,7 +63,7 @@ func (h heard) next(t *testing.T) string {
 }
 
 // lists waits until the client hears of a change after which a resource is listed, or is not.
-func (h heard) lists(t *testing.T, s *sdk.ClientSession, uri string, want bool) {
+func (h notices) lists(t *testing.T, s *sdk.ClientSession, uri string, want bool) {
 	t.Helper()
 	for {
 		select {
@@ -87,7 +87,7 @@ func TestStdioContinuesAfterARestart(t *testing.T) {
 	p := &port{t: t, address: "127.0.0.1:0"}
 	p.start(first.mcp)
 	defer func() { p.stop() }()
-	h := heard{make(chan string, 100), make(chan struct{}, 100)}
+	h := notices{make(chan string, 100), make(chan struct{}, 100)}
 	s := throughStdio(t, "http://"+p.address, "all", h.options(), true)
 	if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "fairlead://journal"}); err != nil {
 		t.Fatal(err)
@@ -118,7 +118,7 @@ func TestStdioContinuesAfterARestart(t *testing.T) {
 
 func TestStdioFollowsTheRightsOfItsToken(t *testing.T) {
 	b := serve(t)
-	h := heard{make(chan string, 100), make(chan struct{}, 100)}
+	h := notices{make(chan string, 100), make(chan struct{}, 100)}
 	s := b.overStdio(t, "all", h.options(), true)
 	b.scopes.Store(&map[string][]protocol.Scope{"all": {protocol.ScopeNetworkRead}})
 	b.bus.Publish(protocol.Change{Kind: protocol.ChangeApps})

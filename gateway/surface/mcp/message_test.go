@@ -54,8 +54,8 @@ func codeOf(t *testing.T, answer string) int {
 	return *a.Error.Code
 }
 
-// odd are messages that are answered with an error.
-func odd() []string {
+// invalidMessages are messages that are answered with an error.
+func invalidMessages() []string {
 	list := []string{
 		"{}", "5", "null", `"x"`, "[]", "hello", "\x00", "[", "{", strings.Repeat("[", 2000), `{"jsonrpc":"2.0","id":1,"method":"ping"`,
 		`{"jsonrpc":"1.0","id":1,"method":"ping"}`, `{"id":1,"method":"ping"}`, `{"jsonrpc":2,"id":1,"method":"ping"}`, `{"jsonrpc":"2.0","ID":1,"Method":"ping"}`,
@@ -80,7 +80,7 @@ func TestOddMessagesAreRefusedOverHTTP(t *testing.T) {
 	b := serve(t)
 	_, header, _ := b.post(t, handshake)
 	session := header.Get("Mcp-Session-Id")
-	for _, body := range odd() {
+	for _, body := range invalidMessages() {
 		if body == "null" { // an empty batch for the SDK
 			continue
 		}
@@ -143,7 +143,7 @@ func TestOddMessagesAreRefusedOverStdio(t *testing.T) {
 	if answer := next(); codeOf(t, answer) != 1 {
 		t.Fatalf("initialize: got %s, want a result", answer)
 	}
-	for _, line := range odd() {
+	for _, line := range invalidMessages() {
 		send(line)
 		if answer := next(); codeOf(t, answer) >= 0 {
 			t.Errorf("%.80s: got %s, want an error", line, answer)
@@ -233,7 +233,7 @@ func TestEndOfInputWaitsForIDsInAnyForm(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, s := range odd() {
+	for _, s := range invalidMessages() {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -77,7 +77,7 @@ func TestBadParamsAreNamedOverHTTP(t *testing.T) {
 	if _, _, answer := b.post(t, `[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}]`, "Mcp-Session-Id", session); libraryWords.MatchString(answer) {
 		t.Errorf("a batch: got %s, want our words", answer)
 	}
-	for _, body := range odd() {
+	for _, body := range invalidMessages() {
 		if _, _, answer := b.post(t, body, "Mcp-Session-Id", session); libraryWords.MatchString(answer) {
 			t.Errorf("%.80s: got %s, want our words", body, answer)
 		}
@@ -93,7 +93,7 @@ func TestBadParamsAreNamedOverStdio(t *testing.T) {
 		send(request)
 		checkText(t, request, next(), c[2])
 	}
-	for _, line := range odd() {
+	for _, line := range invalidMessages() {
 		send(line)
 		if answer := next(); libraryWords.MatchString(answer) {
 			t.Errorf("%.80s: got %s, want our words", line, answer)

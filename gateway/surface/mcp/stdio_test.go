@@ -130,7 +130,7 @@ func TestFilesAreWatchedOverStdio(t *testing.T) {
 func TestRefusedSubscriptionIsAnsweredOverStdio(t *testing.T) {
 	b := serve(t)
 	withFiles(b)
-	h := heard{make(chan string, 100), make(chan struct{}, 100)}
+	h := notices{make(chan string, 100), make(chan struct{}, 100)}
 	s := b.overStdio(t, "all", h.options(), true)
 	const private = "fairlead://nas/file/private/key"
 	for range 2 {

@@ -19,9 +19,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// spread reports the median and the 99th percentile of the durations of f, which is called for
+// percentiles reports the median and the 99th percentile of the durations of f, which is called for
 // every round of the benchmark.
-func spread(b *testing.B, f func()) {
+func percentiles(b *testing.B, f func()) {
 	took := make([]time.Duration, 0, 1<<16)
 	for b.Loop() {
 		began := time.Now()
@@ -84,7 +84,7 @@ func BenchmarkEchoTwoHops(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	spread(b, func() {
+	percentiles(b, func() {
 		if err := ws.WriteMessage(websocket.TextMessage, frame); err != nil {
 			b.Fatal(err)
 		}
@@ -98,13 +98,13 @@ func BenchmarkEchoTwoHops(b *testing.B) {
 // node and back, over TCP.
 func BenchmarkInvoke(b *testing.B) {
 	_, dial := tcp(b, newFakes())
-	defer hand(b, dial, "n", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
+	defer connectNode(b, dial, "n", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
 		return protocol.ToolResultParams{Result: inv.Args}
 	})()
 	c, stop := connect(b, dial, client.Options{})
 	defer stop()
 	in := protocol.ToolInvokeParams{Tool: "n__Echo", Args: json.RawMessage(`{"i":1}`)}
-	spread(b, func() {
+	percentiles(b, func() {
 		if _, err := client.Call(b.Context(), c, protocol.InvokeTool, in); err != nil {
 			b.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func BenchmarkRequest(b *testing.B) {
 	run := func(b *testing.B, dial func(context.Context) (net.Conn, error)) {
 		c, stop := connect(b, dial, client.Options{})
 		defer stop()
-		spread(b, func() {
+		percentiles(b, func() {
 			if _, err := client.Call(b.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil {
 				b.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func BenchmarkMessageTo50(b *testing.B) {
 		got.Wait()
 	}
 	send()
-	spread(b, send)
+	percentiles(b, send)
 	cancel()
 	feeds.Wait()
 }

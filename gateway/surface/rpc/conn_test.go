@@ -50,8 +50,8 @@ func connect(t testing.TB, dial func(context.Context) (net.Conn, error), o clien
 	}
 }
 
-// hand connects a node that answers every call with the result of f.
-func hand(t testing.TB, dial func(context.Context) (net.Conn, error), id string, f func(protocol.ToolInvoke) protocol.ToolResultParams) func() {
+// connectNode connects a node that answers every call with the result of f.
+func connectNode(t testing.TB, dial func(context.Context) (net.Conn, error), id string, f func(protocol.ToolInvoke) protocol.ToolResultParams) func() {
 	t.Helper()
 	var c *client.Client
 	var wg sync.WaitGroup

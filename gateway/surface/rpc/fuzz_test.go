@@ -19,9 +19,9 @@ import (
 // foreign matches an IP address that may be that of another computer.
 var foreign = regexp.MustCompile(`[0-9]\.[0-9]+\.[0-9]+\.[0-9]|::|[0-9a-fA-F]:[0-9a-fA-F]+:|//\[?[0-9]`)
 
-// here keeps all connections of the gateway on this computer: no name is resolved, and there is no
-// proxy.
-func here(t testing.TB) {
+// localConns keeps all connections of the gateway on this computer: no name is resolved, and there
+// is no proxy.
+func localConns(t testing.TB) {
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"} {
 		t.Setenv(name, "")
 	}
@@ -60,7 +60,7 @@ func FuzzParams(f *testing.F) {
 	} {
 		f.Add(index(method), []byte(params))
 	}
-	here(f)
+	localConns(f)
 	l := startLive(f)
 	f.Fuzz(func(t *testing.T, method byte, params []byte) {
 		m := methods[int(method)%len(methods)]

@@ -24,7 +24,7 @@ func TestTooManyConcurrentCallsAreRefused(t *testing.T) {
 		hold := make(chan struct{})
 		b, stop := open(f)
 		defer stop()
-		stopNode := hand(t, b.owner, "n", func(protocol.ToolInvoke) protocol.ToolResultParams {
+		stopNode := connectNode(t, b.owner, "n", func(protocol.ToolInvoke) protocol.ToolResultParams {
 			<-hold
 			return protocol.ToolResultParams{Result: []byte("1")}
 		})
@@ -58,8 +58,8 @@ func TestTooManyConcurrentCallsAreRefused(t *testing.T) {
 	})
 }
 
-// stuck dials and connects as a client that then reads nothing.
-func stuck(t *testing.T, b *bench, more ...string) *websocket.Conn {
+// dialSilent dials and connects as a client that then reads nothing.
+func dialSilent(t *testing.T, b *bench, more ...string) *websocket.Conn {
 	t.Helper()
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return b.owner(ctx) }}
 	ws, _, err := d.Dial("ws://gateway/ws", nil)
@@ -89,7 +89,7 @@ func TestStalledClientIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := open(newFakes())
 		defer stop()
-		ws := stuck(t, b, `{"type":"req","id":"f","method":"feed.subscribe"}`)
+		ws := dialSilent(t, b, `{"type":"req","id":"f","method":"feed.subscribe"}`)
 		defer ws.Close()
 		quick, stopQuick := connect(t, b.owner, client.Options{})
 		defer stopQuick()
@@ -176,10 +176,10 @@ func (c *heldConn) Read(p []byte) (int, error) {
 func TestCloseEndsEverythingEvenWithAStuckPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := open(newFakes())
-		ws := stuck(t, b, `{"type":"req","id":"f","method":"feed.subscribe"}`)
+		ws := dialSilent(t, b, `{"type":"req","id":"f","method":"feed.subscribe"}`)
 		defer ws.Close()
 		fill(b)
-		stopNode := hand(t, b.owner, "n", func(protocol.ToolInvoke) protocol.ToolResultParams { return protocol.ToolResultParams{} })
+		stopNode := connectNode(t, b.owner, "n", func(protocol.ToolInvoke) protocol.ToolResultParams { return protocol.ToolResultParams{} })
 		began := time.Now()
 		stop()
 		if took := time.Since(began); took > 5*time.Second {

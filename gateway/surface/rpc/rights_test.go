@@ -22,7 +22,7 @@ func (c caller) dispatch(ctx context.Context, r protocol.Request) (any, error) {
 	return (&request{Request: r, conn: c.conn}).dispatch(ctx)
 }
 
-func as(s *Server, p auth.Principal, mode protocol.Mode) caller {
+func callerAs(s *Server, p auth.Principal, mode protocol.Mode) caller {
 	c := &Conn{server: s, socket: new(socket), feed: &feed{canonical: s.services.Sessions.Canonical, spelling: map[protocol.SessionKey]protocol.SessionKey{}}}
 	if mode != "" {
 		c.socket.login.Store(&login{protocol.ClientInfo{ID: "x", Mode: mode}, p})
@@ -55,7 +55,7 @@ func TestMethodsNeedTheirMode(t *testing.T) {
 		}
 		for name, r := range roles {
 			t.Run(name, func(t *testing.T) {
-				_, err := as(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
+				_, err := callerAs(srv, r.who, r.mode).dispatch(t.Context(), protocol.Request{ID: "1", Method: m.Name, Params: []byte(params)})
 				allowed := slices.Contains(m.Modes, r.mode) && r.who.Has(m.Right(r.mode))
 				switch {
 				case r.mode == "":
@@ -103,7 +103,7 @@ func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
 	for scope, may := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
 		phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{scope}})
 		for _, m := range []string{protocol.TransferMeta.Name, protocol.TransferAccept.Name, protocol.TransferComplete.Name, protocol.TransferFinish.Name} {
-			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: []byte(`"x"`)})
+			_, err := callerAs(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: []byte(`"x"`)})
 			if may == errors.Is(err, protocol.ErrForbidden) {
 				t.Errorf("%s with the scope %s: got error %v, want allowed %v", m, scope, err, may)
 			}
@@ -130,7 +130,7 @@ func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
 				if who == "owner" {
 					p = auth.Owner("x")
 				}
-				_, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
+				_, err := callerAs(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: protocol.SessionPatch.Name, Params: []byte(params)})
 				if may == errors.Is(err, protocol.ErrForbidden) {
 					t.Errorf("%s by %s: got error %v, want allowed %v", params, who, err, may)
 				}
@@ -151,7 +151,7 @@ func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
 	for _, m := range []string{protocol.TransferResume.Name, protocol.TransferRetry.Name, protocol.TransferUndo.Name} {
 		for scopes, refused := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeAdmin: false} {
 			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeInvoke, scopes}})
-			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: params})
+			_, err := callerAs(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: m, Params: params})
 			if errors.Is(err, protocol.ErrForbidden) != refused {
 				t.Errorf("%s with the scope %s: got error %v, want refused %v", m, scopes, err, refused)
 			}
@@ -190,7 +190,7 @@ func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
 		call := func(scopes ...protocol.Scope) bool {
 			phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: append(scopes, protocol.ScopeInvoke)})
 			phone.Device = "d"
-			_, err := as(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: c.method, Params: []byte(c.params)})
+			_, err := callerAs(srv, phone, protocol.ModeClient).dispatch(t.Context(), protocol.Request{ID: "1", Method: c.method, Params: []byte(c.params)})
 			return !errors.Is(err, protocol.ErrForbidden)
 		}
 		if !call(c.needs...) {
@@ -259,7 +259,7 @@ func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
 	srv := New(services)
 	defer srv.Close()
 	p := auth.Owner("desk")
-	if _, err := as(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{
+	if _, err := callerAs(srv, p, protocol.ModeClient).dispatch(t.Context(), protocol.Request{
 		ID: "1", Method: protocol.SessionPatch.Name,
 		Params: []byte(`{"sessionKey":"agent:main:main","by":"somebody else","settings":{"approvals":{"mode":"ask"}}}`),
 	}); err != nil {

@@ -71,9 +71,9 @@ func (w *watcher) misses(label string, nodes int) string {
 	return ""
 }
 
-// churn connects and is disconnected at random until calm is closed; its last connection stays
-// until ctx ends.
-func churn(ctx context.Context, calm <-chan struct{}, connect func(context.Context)) {
+// reconnectAtRandom connects and is disconnected at random until calm is closed; its last
+// connection stays until ctx ends.
+func reconnectAtRandom(ctx context.Context, calm <-chan struct{}, connect func(context.Context)) {
 	for {
 		life, cancel := context.WithCancel(ctx)
 		var wg sync.WaitGroup
@@ -100,9 +100,9 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// soon waits for ok, at most three minutes: with 400 simultaneous connections, a busy machine needs
-// more than one.
-func soon(ok func() bool) bool {
+// waitUntil waits for ok, at most three minutes: with 400 simultaneous connections, a busy machine
+// needs more than one.
+func waitUntil(ok func() bool) bool {
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if ok() {
 			return true
@@ -127,7 +127,7 @@ func TestSoak(t *testing.T) {
 	}
 	label := func(s string) { // on a busy machine even this connection may fail
 		var err error
-		if !soon(func() bool {
+		if !waitUntil(func() bool {
 			_, err = client.Call(t.Context(), l.client, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &s})
 			return err == nil
 		}) {
@@ -166,7 +166,7 @@ func TestSoak(t *testing.T) {
 		}
 		for _, connect := range []func(context.Context){node, window} {
 			wg.Go(func() {
-				churn(ctx, calm, func(life context.Context) { made.Add(1); connect(life) })
+				reconnectAtRandom(ctx, calm, func(life context.Context) { made.Add(1); connect(life) })
 			})
 		}
 	}
@@ -188,13 +188,13 @@ func TestSoak(t *testing.T) {
 	close(calm)
 	label("end")
 	for i, w := range watchers {
-		if !soon(func() bool { return w.misses("end", peers) == "" }) {
+		if !waitUntil(func() bool { return w.misses("end", peers) == "" }) {
 			t.Errorf("window %d: got not all changes, want them: %s", i, w.misses("end", peers))
 		}
 	}
 	cancel()
 	wg.Wait()
-	if !soon(func() bool { return runtime.NumGoroutine() <= before+4 }) {
+	if !waitUntil(func() bool { return runtime.NumGoroutine() <= before+4 }) {
 		t.Errorf("got %d goroutines, want %d as before", runtime.NumGoroutine(), before)
 	}
 	runs, goroutines := made.Load(), runtime.NumGoroutine()

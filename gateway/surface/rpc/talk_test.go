@@ -76,7 +76,7 @@ func TestConversations(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			synctest.Test(t, func(t *testing.T) { play(t, script) })
+			synctest.Test(t, func(t *testing.T) { runScript(t, script) })
 			if *update {
 				if err := os.WriteFile(file, txtar.Format(script), 0o644); err != nil {
 					t.Fatal(err)
@@ -86,7 +86,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-func play(t *testing.T, script *txtar.Archive) {
+func runScript(t *testing.T, script *txtar.Archive) {
 	f := newFakes()
 	if bytes.Contains(script.Comment, []byte("real schedules")) {
 		schedules, end := realSchedules(t)
@@ -100,7 +100,7 @@ func play(t *testing.T, script *txtar.Archive) {
 	}
 	b, stop := open(f)
 	defer stop()
-	peers := make(map[string]*mouth)
+	peers := make(map[string]*rawConn)
 	defer func() {
 		for _, m := range peers {
 			m.ws.Close()

@@ -50,7 +50,7 @@ func serveOn(t testing.TB, f *fakes, l net.Listener) *Server {
 func TestTwoClientsAndANodeOverTCP(t *testing.T) {
 	_, dial := tcp(t, newFakes())
 	image := strings.Repeat("A", 4<<20)
-	stopNode := hand(t, dial, "tower", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
+	stopNode := connectNode(t, dial, "tower", func(inv protocol.ToolInvoke) protocol.ToolResultParams {
 		switch string(inv.Args) {
 		case `{"fail":true}`:
 			return protocol.ToolResultParams{Error: "no such file"}

@@ -19,8 +19,8 @@ import (
 	"fairlead/node"
 )
 
-// house is a gateway with the network listener, and its owner at a window.
-type house struct {
+// accessGateway is a gateway with the network listener, and its owner at a window.
+type accessGateway struct {
 	t       *testing.T
 	gw      *gateway.Gateway
 	owner   *client.Client
@@ -28,11 +28,11 @@ type house struct {
 	home    string
 }
 
-func openHouse(t *testing.T) *house {
+func newAccessGateway(t *testing.T) *accessGateway {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "gateway-token-of-the-test")
-	h := &house{t: t, home: t.TempDir(), changes: make(chan protocol.Change, 1000)}
+	h := &accessGateway{t: t, home: t.TempDir(), changes: make(chan protocol.Change, 1000)}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	gw, err := gateway.Open(t.Context(), gateway.Options{Home: h.home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -68,7 +68,7 @@ func openHouse(t *testing.T) *house {
 }
 
 // ask calls a method as the owner.
-func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
+func ask[P, R any](h *accessGateway, m protocol.Method[P, R], p P) R {
 	h.t.Helper()
 	r, err := client.Call(h.t.Context(), h.owner, m, p)
 	if err != nil {
@@ -77,30 +77,30 @@ func ask[P, R any](h *house, m protocol.Method[P, R], p P) R {
 	return r
 }
 
-func (h *house) list() protocol.DeviceListResult {
+func (h *accessGateway) list() protocol.DeviceListResult {
 	h.t.Helper()
 	return ask(h, protocol.DeviceList, protocol.Empty{})
 }
 
-func (h *house) until(what string, ok func() bool) {
+func (h *accessGateway) until(what string, ok func() bool) {
 	h.t.Helper()
 	polltest.Until(h.t, what, ok)
 }
 
 // questions returns the pending questions of some kinds.
-func (h *house) questions(kinds ...string) []protocol.Question {
+func (h *accessGateway) questions(kinds ...string) []protocol.Question {
 	h.t.Helper()
 	return slices.DeleteFunc(ask(h, protocol.QuestionList, protocol.Empty{}).Questions, func(q protocol.Question) bool { return !slices.Contains(kinds, q.Kind) })
 }
 
 // requests returns the pending questions about devices.
-func (h *house) requests() []protocol.Question {
+func (h *accessGateway) requests() []protocol.Question {
 	h.t.Helper()
 	return h.questions(protocol.AskPair, protocol.AskWiden)
 }
 
 // request waits for a pending question of a kind.
-func (h *house) request(kind string) (q protocol.Question) {
+func (h *accessGateway) request(kind string) (q protocol.Question) {
 	h.t.Helper()
 	h.until("a question of kind "+kind, func() bool {
 		for _, q = range h.questions(kind) {
@@ -117,10 +117,10 @@ func answerTo(q protocol.Question, decision string) protocol.QuestionAnswerParam
 }
 
 // allow and deny answer a question as the owner.
-func (h *house) allow(q protocol.Question) { h.answer(answerTo(q, protocol.DecisionAllow)) }
-func (h *house) deny(q protocol.Question)  { h.answer(answerTo(q, protocol.DecisionDeny)) }
+func (h *accessGateway) allow(q protocol.Question) { h.answer(answerTo(q, protocol.DecisionAllow)) }
+func (h *accessGateway) deny(q protocol.Question)  { h.answer(answerTo(q, protocol.DecisionDeny)) }
 
-func (h *house) answer(p protocol.QuestionAnswerParams) {
+func (h *accessGateway) answer(p protocol.QuestionAnswerParams) {
 	h.t.Helper()
 	if r := ask(h, protocol.QuestionAnswer, p); !r.Won {
 		h.t.Fatalf("the answer to question %s came too late: it is %s", p.ID, r.Question.State)
@@ -171,7 +171,7 @@ func pair(t *testing.T, addresses []string, joining pake.Device) chan paired {
 }
 
 // pairByLink pairs a machine by link, with the owner's approval.
-func (h *house) pairByLink(m *pairedMachine, joining pake.Device) identity.Peer {
+func (h *accessGateway) pairByLink(m *pairedMachine, joining pake.Device) identity.Peer {
 	h.t.Helper()
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: joining.Applicant.Role})
 	link, err := pake.ParseLink(invite.Link)
@@ -202,7 +202,7 @@ func (h *house) pairByLink(m *pairedMachine, joining pake.Device) identity.Peer 
 }
 
 // node starts the machine's node; the returned channel receives its final error.
-func (h *house) node(m *pairedMachine, gatewayID identity.PeerID, confine node.Confinement) (stop func(), ended chan error) {
+func (h *accessGateway) node(m *pairedMachine, gatewayID identity.PeerID, confine node.Confinement) (stop func(), ended chan error) {
 	h.t.Helper()
 	n, err := node.New(node.Options{
 		ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, Version: "test",
@@ -218,7 +218,7 @@ func (h *house) node(m *pairedMachine, gatewayID identity.PeerID, confine node.C
 }
 
 // info returns the gateway's information about a node.
-func (h *house) info(id string) (found protocol.NodeInfo) {
+func (h *accessGateway) info(id string) (found protocol.NodeInfo) {
 	for _, n := range ask(h, protocol.NodesList, protocol.Empty{}).Nodes {
 		if n.ID == protocol.NodeID(id) {
 			found = n
@@ -228,7 +228,7 @@ func (h *house) info(id string) (found protocol.NodeInfo) {
 }
 
 // nodeDevice returns a device that announces what its node will offer.
-func (h *house) nodeDevice(m *pairedMachine, confine node.Confinement) pake.Device {
+func (h *accessGateway) nodeDevice(m *pairedMachine, confine node.Confinement) pake.Device {
 	h.t.Helper()
 	n, err := node.New(node.Options{ID: protocol.NodeID(m.name), Workspace: m.work, Confine: confine, URL: "ws://x/ws", Version: "test"})
 	if err != nil {

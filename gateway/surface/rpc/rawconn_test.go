@@ -59,14 +59,14 @@ func openWith(s Services) (b *bench, stop func()) {
 	}
 }
 
-// mouth is one peer of a conversation: it collects the received frames as lines.
-type mouth struct {
+// rawConn is one peer of a conversation: it collects the received frames as lines.
+type rawConn struct {
 	ws   *websocket.Conn
 	mu   sync.Mutex // guards the fields below
 	said []string
 }
 
-func (b *bench) dial(name string) (*mouth, error) {
+func (b *bench) dial(name string) (*rawConn, error) {
 	d := websocket.Dialer{NetDialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		if strings.HasPrefix(name, "owner") {
 			return b.owner(ctx)
@@ -77,12 +77,12 @@ func (b *bench) dial(name string) (*mouth, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mouth{ws: ws}
+	m := &rawConn{ws: ws}
 	go m.listen()
 	return m, nil
 }
 
-func (m *mouth) listen() {
+func (m *rawConn) listen() {
 	for {
 		kind, data, err := m.ws.ReadMessage()
 		line := string(data)
@@ -106,14 +106,14 @@ func (m *mouth) listen() {
 	}
 }
 
-func (m *mouth) heard() []string {
+func (m *rawConn) heard() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	defer func() { m.said = nil }()
 	return m.said
 }
 
-func say(t *testing.T, m *mouth, line string) {
+func say(t *testing.T, m *rawConn, line string) {
 	kind, data := websocket.TextMessage, []byte(line)
 	if h, ok := strings.CutPrefix(line, "hex "); ok {
 		raw, err := hex.DecodeString(h)
