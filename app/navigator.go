@@ -164,7 +164,7 @@ func (n *navigator) open(p page) {
 	n.ui.main.conversation.Window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(n.ui.ctx)
 	n.title, n.cancel = p.title, cancel
-	n.menuButton = widgets.NewQuietButton("", "menu", n.ui.main.toggleDrawer)
+	n.menuButton = widgets.NewIconButton("menu", "Sidebar", n.ui.main.toggleDrawer)
 	n.backButton = widgets.NewQuietButton("Back", "back", func() { n.back() })
 	n.backButton.Hide()
 	n.head = widgets.Row(style.Gap, -1, n.menuButton, n.backButton)

@@ -57,7 +57,7 @@ func newWindow(u *ui) *window {
 		Title: cmp.Or(u.backend.GatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
 	})
 	w.side = container.NewStack(w.sidebar.Content)
-	w.menuButton = widgets.NewQuietButton("", "menu", w.toggleDrawer)
+	w.menuButton = widgets.NewIconButton("menu", "Sidebar", w.toggleDrawer)
 	w.drawer = container.NewStack()
 	w.drawer.Hide()
 	w.first = welcome.New(u.ctx, u.env(), settings.Models{Feed: u.backend.Feed}, welcomeWindow{w})

@@ -14,7 +14,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/golden"
@@ -134,7 +133,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, o fyne.CanvasObject, text string) *widget.Check {
+func check(t *testing.T, o fyne.CanvasObject, text string) *widgets.CheckBox {
 	t.Helper()
 	found := widgettest.Find(o, func(c *widgets.Check) bool { return c.Label == text })
 	if found == nil {

@@ -80,7 +80,7 @@ func (p *Page) openList() {
 	export := menuButton("Export", func() []*fyne.MenuItem {
 		return []*fyne.MenuItem{fyne.NewMenuItem("As a table (CSV)…", func() { p.export(true) }), fyne.NewMenuItem("As JSON lines…", func() { p.export(false) })}
 	})
-	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log", body, widgets.NewQuietButton("Activity", "back", p.openActivity), widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewQuietButton("", "reset", p.Load))}
+	p.Box.Objects = []fyne.CanvasObject{widgets.NewPage("Audit log", body, widgets.NewQuietButton("Activity", "back", p.openActivity), widgets.NewQuietButton("Verify", "shield", p.verify), export, widgets.NewIconButton("reset", "Reload", p.Load))}
 	p.draw()
 }
 

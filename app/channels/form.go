@@ -110,7 +110,7 @@ func (o *form) draw() {
 		if o.firstField == nil {
 			o.firstField = focus
 		}
-		row := widgets.Col(style.Gap, widgets.NewParagraph(caption, style.ColorMuted, style.SizeSmall), entry)
+		row := widgets.NewNamedField(caption, entry)
 		if field.Required {
 			rows = append(rows, row)
 			continue

@@ -149,7 +149,7 @@ func (a *attachments) chip(file protocol.Attachment, remove func()) fyne.CanvasO
 	if x, ok := AttachedItemOf(file); ok {
 		return itemChip(x, remove)
 	}
-	button := widgets.NewQuietButton("", "cross", remove)
+	button := widgets.NewIconButton("cross", "Remove "+file.Filename, remove)
 	button.Small, button.Muted = true, true
 	if isFileByPath(file) {
 		return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner), widgets.Row(0, -1, fileChip(file.Filename), button))

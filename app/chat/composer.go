@@ -66,7 +66,7 @@ func newComposer(chat *current, r *requests, window fyne.CanvasObject) *composer
 		c.hint.set(widgets.Choose(on, UsageWords(chat.state.Session), ""))
 		c.onResize()
 	}
-	c.attach = widgets.NewQuietButton("", "attach", func() {
+	c.attach = widgets.NewIconButton("attach", "Attach files", func() {
 		chat.host.Open(host.PickFiles{Title: "Attach files", Button: "Attach", Done: c.addPaths})
 	})
 	c.attach.Muted = true

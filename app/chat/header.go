@@ -46,7 +46,7 @@ func newHeader(chat *current, window fyne.CanvasObject) *header {
 	for _, b := range []*widgets.Button{h.model, h.thinking, h.mode} {
 		b.Quiet, b.Muted, b.Small = true, true, true
 	}
-	h.menu = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
+	h.menu = widgets.NewIconButton("more", "Actions of the chat", func() { widgets.ShowMenu(h.menu, h.menuItems()) })
 	title := container.NewStack(h.title, h.name)
 	h.box = widgets.Inset(6, 12, 6, style.Group, widgets.Row(style.Inside, 1, h.leading, title, h.mode, h.model, h.thinking, h.menu))
 	return h

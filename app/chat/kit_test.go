@@ -72,9 +72,7 @@ func newDesk(t testing.TB, width, height float32) *desk {
 	d.composer.files.readClipboard = func(context.Context) (protocol.Attachment, error) {
 		return protocol.Attachment{Filename: "pasted.png", MimeType: "image/png"}, nil
 	}
-	d.win = test.NewTempWindow(t, d.Pane)
-	d.win.SetPadded(false)
-	d.win.Resize(fyne.NewSize(width, height))
+	d.win = pagetest.Window(t, d.Pane, width, height)
 	d.Tick(noon)
 	return d
 }
@@ -141,7 +139,7 @@ func (d *desk) rows() *transcript.View { return d.view.Content.Objects[0].(*tran
 
 // messages returns the messages whose rows are visible.
 func (d *desk) messages() (list []*transcript.MessageView) {
-	for _, r := range d.rows().VisibleRows() {
+	for _, r := range widgettest.All[transcript.Row](d.rows()) {
 		if m := widgettest.Find(r, func(*transcript.MessageView) bool { return true }); m != nil {
 			list = append(list, m)
 		}

@@ -21,7 +21,7 @@ import (
 
 // Pane shows one chat. It belongs to the GUI thread.
 type Pane struct {
-	widgets.Composite
+	widgets.Frame
 	chat     *current
 	view     *conversation.View
 	requests *requests

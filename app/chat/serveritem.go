@@ -101,7 +101,7 @@ func itemChip(x AttachedItem, remove func()) fyne.CanvasObject {
 	icon := widget.NewIcon(style.IconIn(widgets.Choose(x.Item.Kind == "prompt", "chat", "file"), style.ColorMuted))
 	name := widgets.NewText(format.Clip(ItemTitle(x.Item), 32), style.ColorText, style.SizeSmall)
 	kind := widgets.NewText(ItemKind(x.Item), style.ColorMuted, style.SizeSmall)
-	button := widgets.NewQuietButton("", "cross", remove)
+	button := widgets.NewIconButton("cross", "Remove "+ItemTitle(x.Item), remove)
 	button.Small, button.Muted = true, true
 	return container.NewStack(widgets.NewRect("", style.ColorLine, style.Corner),
 		widgets.Row(0, -1, widgets.Inset(6, 4, 6, style.Inside, widgets.Row(style.Inside, -1, icon, name, kind)), button))

@@ -72,6 +72,12 @@ func (l *LineView) Index(at fyne.Position) int {
 // Selectable implements [selection.Passage].
 func (l *LineView) Selectable() *selection.Text { return l.text }
 
+// AccessibilityLabel implements fyne.Accessible.
+func (l *LineView) AccessibilityLabel() string { return l.text.AccessibleText() }
+
+// AccessibilityRole implements fyne.Accessible.
+func (l *LineView) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
+
 // PositionOf implements [selection.Passage].
 func (l *LineView) PositionOf(at int) fyne.Position { return l.rows.positionOf(at) }
 

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/selection"
 	"fairlead/app/style"
@@ -35,9 +34,9 @@ func NewReader(lines []Line, size string) *Reader {
 	r.field.OnCancel = func() { widgets.Call(r.OnClose) }
 	r.field.OnMove = func(by int) { r.show(r.hit + by) }
 	r.field.OnChoose = func() { r.show(r.hit + widgets.Choose(r.field.Shift, -1, 1)) }
-	up := widgets.NewQuietButton("", "up", func() { r.show(r.hit - 1) })
-	down := widgets.NewQuietButton("", "down", func() { r.show(r.hit + 1) })
-	wrap := widget.NewCheck("Wrap lines", r.panel.SetWrap)
+	up := widgets.NewIconButton("up", "Previous result", func() { r.show(r.hit - 1) })
+	down := widgets.NewIconButton("down", "Next result", func() { r.show(r.hit + 1) })
+	wrap := widgets.NewCheckBox("Wrap lines", r.panel.SetWrap)
 	copyAll := widgets.NewButton("Copy all", "copy", func() { fyne.CurrentApp().Clipboard().SetContent(view.text.PlainText()) })
 	bar := widgets.Row(style.Inside, 0, r.field, r.count, up, down, wrap, copyAll)
 	foot := widgets.Inset(style.Gap, 0, 0, 0, widgets.NewText(size, style.ColorMuted, style.SizeSmall))

@@ -122,6 +122,12 @@ func (c *View) DragBy(by fyne.Delta) bool { return c.drag != nil && c.drag(by) }
 // Selectable implements [selection.Passage].
 func (c *View) Selectable() *selection.Text { return c.text }
 
+// AccessibilityLabel implements fyne.Accessible.
+func (c *View) AccessibilityLabel() string { return c.text.AccessibleText() }
+
+// AccessibilityRole implements fyne.Accessible.
+func (c *View) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
+
 // Index implements [selection.Passage].
 func (c *View) Index(at fyne.Position) int { return c.rows.index(at) }
 

@@ -43,15 +43,15 @@ func newFinder(chat *shown, list *transcript.View, seen *choices) *finder {
 	}
 	f.field.OnCancel = f.close
 	f.field.OnMove = f.move
-	up := widgets.NewQuietButton("", "up", func() { f.move(-1) })
-	down := widgets.NewQuietButton("", "down", func() { f.move(1) })
+	up := widgets.NewIconButton("up", "Previous result", func() { f.move(-1) })
+	down := widgets.NewIconButton("down", "Next result", func() { f.move(1) })
 	allChats := widgets.NewQuietButton("All chats", "search", func() {
 		query := f.field.Text
 		f.close()
 		chat.host.Open(host.Search(query))
 	})
 	allChats.Small, allChats.Muted = true, true
-	shut := widgets.NewQuietButton("", "cross", f.close)
+	shut := widgets.NewIconButton("cross", "Close the search", f.close)
 	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0),
 		widgets.Inset(4, 12, 4, style.Group, widgets.Row(style.Inside, 0, f.field, f.count, up, down, allChats, shut)))
 	f.box.Hide()

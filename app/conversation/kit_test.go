@@ -109,9 +109,7 @@ func newDesk(t testing.TB, width, height float32) *desk {
 	d.host.Did = nil
 	d.Open(d.history)
 	d.OnResize = func() { d.layOut(d.win) }
-	d.win = test.NewTempWindow(t, container.New(deskLayout{d}, d.Content, d.Bar))
-	d.win.SetPadded(false)
-	d.win.Resize(fyne.NewSize(width, height))
+	d.win = pagetest.Window(t, container.New(deskLayout{d}, d.Content, d.Bar), width, height)
 	d.Tick(noon)
 	return d
 }

@@ -15,6 +15,7 @@ import (
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -214,7 +215,7 @@ func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{
 		user("1", "x"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`)), result("3", "a", strings.Repeat("a long line ", 40), info),
 	}})
-	rows := d.transcript.VisibleRows()
+	rows := widgettest.All[transcript.Row](d.transcript)
 	card := rows[len(rows)-1].(*row).content.(*transcript.CallCard)
 	low := card.Size().Height
 	card.OnWrap(true)

@@ -13,7 +13,7 @@ import (
 
 // Reader shows an archived conversation, which cannot be changed.
 type Reader struct {
-	widgets.Composite
+	widgets.Frame
 	view *View
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/app/pagetest"
 	"fairlead/app/transcript"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -40,7 +41,7 @@ func (d *desk) position(key string) (y float32, ok bool) {
 	top, _ := d.transcript.Top()
 	items := d.transcript.Items()
 	first := slices.IndexFunc(items, func(it transcript.Item) bool { return it.Key == top })
-	for i, r := range d.transcript.VisibleRows() {
+	for i, r := range widgettest.All[transcript.Row](d.transcript) {
 		if items[first+i].Key == key {
 			return r.Position().Y, true
 		}

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/transcript"
+	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,7 +21,7 @@ func TestCardOpenedAtTheEndComesIntoView(t *testing.T) {
 	s.Messages = append(s.Messages, assistant("A", "r", toolCall("x", "server__Read", `{"path":"x.go"}`)), result("B", "x", strings.Repeat("a line\n", 15), info))
 	d.Update(s)
 	d.transcript.ScrollToEnd()
-	rows := d.transcript.VisibleRows()
+	rows := widgettest.All[transcript.Row](d.transcript)
 	card := rows[len(rows)-1].(*row).content.(*transcript.CallCard)
 	card.SetOpen(true)
 	card.OnToggle(true)

@@ -100,7 +100,7 @@ func (c *Chooser) connectList() {
 }
 
 func (c *Chooser) frame() fyne.CanvasObject {
-	row := []fyne.CanvasObject{widgets.NewQuietButton("", "up", c.up), c.path.box, widgets.NewQuietButton("", "eye", c.ToggleHidden)}
+	row := []fyne.CanvasObject{widgets.NewIconButton("up", "Parent folder", c.up), c.path.box, widgets.NewIconButton("eye", "Hidden files", c.ToggleHidden)}
 	if c.q.Kind == system.SaveFile || c.q.Kind == system.ChooseFolder {
 		row = append(row, widgets.NewButton("New folder", "plus", c.newFolder))
 	}

@@ -84,15 +84,16 @@ func shortenMiddle(name string, width float32) string {
 }
 
 type columnHeads struct {
-	box   *fyne.Container
-	heads map[string]*widgets.Clickable
-	texts map[string]*widgets.Text
+	box    *fyne.Container
+	layout *columnLayout
+	heads  map[string]*widgets.Clickable
+	texts  map[string]*widgets.Text
 }
 
 var columnNames = map[string]string{ByName: "Name", BySize: "Size", ByTime: "Modified"}
 
 func newColumnHeads(choose func(string)) *columnHeads {
-	h := &columnHeads{heads: map[string]*widgets.Clickable{}, texts: map[string]*widgets.Text{}}
+	h := &columnHeads{layout: &columnLayout{}, heads: map[string]*widgets.Clickable{}, texts: map[string]*widgets.Text{}}
 	var list []fyne.CanvasObject
 	for _, by := range []string{ByName, BySize, ByTime} {
 		t := widgets.NewText(columnNames[by], style.ColorMuted, style.SizeSmall)
@@ -105,7 +106,7 @@ func newColumnHeads(choose func(string)) *columnHeads {
 	}
 	line := widgets.NewRect(style.ColorLine, "", 0)
 	line.SetMinSize(fyne.NewSize(1, 1))
-	h.box = widgets.Border(nil, line, nil, nil, container.New(columnLayout{}, list...))
+	h.box = widgets.Border(nil, line, nil, nil, container.New(h.layout, list...))
 	return h
 }
 
@@ -119,23 +120,24 @@ func (h *columnHeads) set(s Sort, details bool) {
 		t.Set(name, color)
 	}
 	widgets.SetVisible(h.heads[BySize], details)
-	widgets.SetVisible(h.texts[ByTime], details)
+	h.layout.details = details
 	h.box.Refresh()
 }
 
 // columnLayout puts the headings above the columns of [rowLayout].
-type columnLayout struct{}
+type columnLayout struct{ details bool }
 
-func (columnLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+func (*columnLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(120, o[0].MinSize().Height+style.Gap)
 }
 
-func (columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+func (l *columnLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	place := func(c fyne.CanvasObject, x, width float32) {
 		c.Move(fyne.NewPos(x, 0))
 		c.Resize(fyne.NewSize(width, size.Height))
 	}
 	right := placeDetails(o[1], o[2], size.Width, place)
+	widgets.SetVisible(o[2], o[2].Visible() && l.details)
 	place(o[0], style.Inside, max(0, right-style.Inside))
 }
 

@@ -140,7 +140,8 @@ func (e *editor) fileChanged(text string, there bool) {
 	}
 }
 
-// textArea is the text of an editor; Ctrl+S saves it.
+// textArea is the text of an editor: Ctrl+S saves it, Tab indents, and Ctrl+Tab moves to the next
+// control.
 type textArea struct {
 	widgets.Entry
 	onSave func()
@@ -149,15 +150,24 @@ type textArea struct {
 func newTextArea() *textArea {
 	t := &textArea{}
 	t.MultiLine, t.Wrapping, t.TextStyle = true, fyne.TextWrapWord, fyne.TextStyle{Monospace: true}
+	t.Name = "Text of the file"
 	t.ExtendBaseWidget(t)
 	return t
 }
 
 // TypedShortcut implements fyne.Shortcutable.
 func (t *textArea) TypedShortcut(s fyne.Shortcut) {
-	if k, ok := s.(*desktop.CustomShortcut); ok && k.KeyName == fyne.KeyS && k.Modifier == fyne.KeyModifierShortcutDefault {
+	k, ok := s.(*desktop.CustomShortcut)
+	c := fyne.CurrentApp().Driver().CanvasForObject(t)
+	switch isCtrl := ok && k.Modifier&^fyne.KeyModifierShift == fyne.KeyModifierShortcutDefault; {
+	case isCtrl && k.KeyName == fyne.KeyTab && c != nil:
+		widgets.Choose(k.Modifier == fyne.KeyModifierShortcutDefault, c.FocusNext, c.FocusPrevious)()
+	case isCtrl && k.KeyName == fyne.KeyS && k.Modifier == fyne.KeyModifierShortcutDefault:
 		t.onSave()
-		return
+	default:
+		t.Entry.TypedShortcut(s)
 	}
-	t.Entry.TypedShortcut(s)
 }
+
+// AcceptsTab implements fyne.Tabbable.
+func (t *textArea) AcceptsTab() bool { return true }

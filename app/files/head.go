@@ -14,37 +14,40 @@ type head struct{ page *Page }
 // wrap adds the controls above a list; beside another list they have icons only.
 func (h head) wrap(body fyne.CanvasObject) fyne.CanvasObject {
 	p := h.page
-	words := func(text string) string {
-		if p.isBeside || style.Size("text") > 18 { // with large text the header would need two lines
-			return ""
+	action := func(text, icon string, do func()) *widgets.Button {
+		b := widgets.NewIconButton(icon, text, do)
+		if !p.isBeside && style.Size("text") <= 18 { // with large text the header would need two lines
+			b.SetText(text)
 		}
-		return text
+		return b
 	}
-	actions := []fyne.CanvasObject{widgets.NewQuietButton("", "reset", p.model.Reload)}
+	actions := []fyne.CanvasObject{widgets.NewIconButton("reset", "Reload", p.model.Reload)}
 	if !p.isBeside {
 		actions = append(actions, p.place)
 	}
 	switch {
 	case p.view.Place == "":
-		actions = append(actions, widgets.NewButton(words("New file"), "plus", func() {
+		create := action("New file", "plus", func() {
 			f := File{Editable: true}
 			if p.view.Dir != "" {
 				f.Path = p.view.Dir + "/"
 			}
 			p.viewer = newViewer(p, f)
 			p.replaceList("file", p.viewer.box)
-		}))
+		})
+		create.Quiet = false
+		actions = append(actions, create)
 	case p.view.CanBrowse && len(p.view.Changed) > 0:
-		actions = append(actions, widgets.NewQuietButton(words("Changes"), "edit", func() { p.changes.list("") }))
+		actions = append(actions, action("Changes", "edit", func() { p.changes.list("") }))
 	}
 	var more *widgets.Button
-	more = widgets.NewQuietButton("", "more", func() { widgets.ShowMenu(more, h.moreMenu()) })
+	more = widgets.NewIconButton("more", "More actions", func() { widgets.ShowMenu(more, h.moreMenu()) })
 	actions = append(actions, more)
 	switch {
 	case p.isBeside && p.pair.right == p:
-		actions = append(actions, widgets.NewQuietButton("", "cross", p.pair.Toggle))
+		actions = append(actions, widgets.NewIconButton("cross", "Close the second folder", p.pair.Toggle))
 	case p.pair.hasRoom():
-		actions = append(actions, widgets.NewQuietButton("", "columns", p.pair.Toggle))
+		actions = append(actions, widgets.NewIconButton("columns", "Open a second folder", p.pair.Toggle))
 	}
 	if !p.isBeside {
 		return widgets.NewPage("Files", body, actions...)

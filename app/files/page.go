@@ -111,7 +111,7 @@ func newPage(ctx context.Context, e host.Env, h Handlers) *Page {
 	})
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
 	p.place = widgets.NewMenuButton("", "folder", head{p}.placeMenu)
-	p.selectionButtons = []*widgets.Button{widgets.NewQuietButton("", "edit", p.actions.startRename), widgets.NewQuietButton("", "trash", p.actions.delete)}
+	p.selectionButtons = []*widgets.Button{widgets.NewIconButton("edit", "Rename", p.actions.startRename), widgets.NewIconButton("trash", "Delete", p.actions.delete)}
 	p.model.Sort(h.Sort)
 	p.model.Value.Update(func(v *View) { v.ShowHidden = h.ShowHidden })
 	p.showPlace()
@@ -203,7 +203,7 @@ func (p *Page) draw() {
 // drawFrame puts the controls around the list.
 func (p *Page) drawFrame() {
 	v := p.view
-	up := widgets.NewQuietButton("", "up", p.model.Up)
+	up := widgets.NewIconButton("up", "Parent folder", p.model.Up)
 	if v.Dir == "" {
 		up.Hide()
 	}
@@ -216,7 +216,9 @@ func (p *Page) drawFrame() {
 		if p.isBeside {
 			name = ""
 		}
-		row = append(row, widgets.NewButton(name, "plus", p.actions.newFolder))
+		create := widgets.NewButton(name, "plus", p.actions.newFolder)
+		create.Name = "New folder"
+		row = append(row, create)
 	}
 	top := widgets.Col(style.Inside, p.filter, widgets.Row(style.Inside, 1, row...))
 	widgets.SetContent(p.Box, head{p}.wrap(widgets.Border(widgets.Inset(0, 0, style.Inside, 0, top), widgets.Inset(style.Gap, 0, style.Inside, 0, p.note), nil, nil, p.body)))

@@ -42,7 +42,9 @@ func (w *pathBar) draw() {
 	if len(w.crumbs) == 0 {
 		top = w.top // an icon alone would have no meaning
 	}
-	list := []fyne.CanvasObject{widgets.NewQuietButton(top, "machine", func() { w.onEnter("") })}
+	root := widgets.NewIconButton("machine", w.top, func() { w.onEnter("") })
+	root.SetText(top)
+	list := []fyne.CanvasObject{root}
 	for _, c := range w.crumbs {
 		list = append(list, widgets.NewQuietButton(wording.VisibleName(c.Name), "right", func() { w.onEnter(c.Dir) }))
 	}

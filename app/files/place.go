@@ -109,6 +109,7 @@ var Keys = []widgets.KeyText{
 	{Keys: "F3", Text: "Two panes"},
 	{Keys: "F5", Text: "Reload"},
 	{Keys: widgets.ShortcutName("S", false), Text: "Save in the editor"},
+	{Keys: widgets.ShortcutName("Tab", false), Text: "Leave the text of the editor"},
 }
 
 func (p *Page) handleKey(e *fyne.KeyEvent) {

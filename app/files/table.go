@@ -133,6 +133,18 @@ func (t *table) FocusGained() {
 
 func (t *table) FocusLost() { t.focused = false; t.Refresh() }
 
+// AccessibilityLabel implements fyne.Accessible.
+func (t *table) AccessibilityLabel() string {
+	current := ""
+	if at := t.selection.Cursor(); at >= 0 && at < len(t.entries) {
+		current = t.entries[at].Title()
+	}
+	return widgets.ListLabel(len(t.entries), current)
+}
+
+// AccessibilityRole implements fyne.Accessible.
+func (t *table) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleContainer }
+
 func (t *table) TypedRune(r rune) { widgets.CallWith(t.onRune, r) }
 
 func (t *table) TypedKey(e *fyne.KeyEvent) {

@@ -229,7 +229,7 @@ func (v *callView) command(q protocol.Question, o *options) []fyne.CanvasObject 
 	}
 	text := widgets.Inset(style.Inside, style.Inside, style.Inside, style.Inside, newWrapText(style.SizeCode, true, spans...))
 	background := widgets.NewRect(style.ColorCode, style.ColorLine, style.Corner)
-	copyButton := widgets.NewQuietButton("", "copy", func() { v.Copy(display.Subject(q)) })
+	copyButton := widgets.NewIconButton("copy", "Copy", func() { v.Copy(display.Subject(q)) })
 	copyButton.Muted = true
 	copyButton.OnKey = v.onKey
 	rows := []fyne.CanvasObject{container.NewStack(background, widgets.Border(nil, nil, nil, container.NewVBox(copyButton), text))}

@@ -30,7 +30,7 @@ type answerer interface {
 
 // Dialog is the content of the window. It belongs to the GUI thread.
 type Dialog struct {
-	widgets.Composite
+	widgets.Frame
 	answerer answerer
 	env      host.Env
 	canvas   fyne.Canvas

@@ -5,7 +5,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/question"
 	"fairlead/app/style"
@@ -266,6 +265,7 @@ func newLongCheck(text string, on bool, onKey func(fyne.KeyName) bool, changed f
 		return c, c
 	}
 	c := newCheck("", on, onKey, changed)
+	c.Name = text
 	words := widgets.NewParagraph(text, style.ColorText, "text")
 	area := widgets.NewTapArea(container.NewWithoutLayout(), func() { c.SetChecked(!c.Checked) })
 	return c, container.New(besideCheck{}, c, words, area)
@@ -294,13 +294,13 @@ func (besideCheck) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 // keyCheck is a check box that passes key presses to its dialog.
 type keyCheck struct {
-	widget.Check
+	widgets.CheckBox
 	onKey func(fyne.KeyName) bool
 }
 
 // TypedKey implements fyne.Focusable.
 func (c *keyCheck) TypedKey(e *fyne.KeyEvent) {
 	if !c.onKey(e.Name) {
-		c.Check.TypedKey(e)
+		c.CheckBox.TypedKey(e)
 	}
 }

@@ -109,6 +109,7 @@ func newField(in protocol.Field, resize func()) *field {
 	}
 	f.box = widgets.Col(style.Gap)
 	if title != "" {
+		widgets.NameControls(title, control)
 		f.box.Add(widgets.NewParagraph(title, style.ColorText, style.SizeSmall))
 	}
 	f.box.Add(control)

@@ -140,9 +140,6 @@ func (e *textEntry) TypedKey(k *fyne.KeyEvent) {
 	}
 }
 
-// AcceptsTab implements fyne.Tabbable: Tab moves on to the buttons, also from a command.
-func (e *textEntry) AcceptsTab() bool { return false }
-
 // TypedRune implements fyne.Focusable.
 func (e *textEntry) TypedRune(r rune) {
 	e.onType()

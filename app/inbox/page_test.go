@@ -51,9 +51,7 @@ func newInboxBench(t *testing.T) (in *pageBench, w fyne.Window) {
 	in.Page = newPage(host.Env{Host: &in.Host, Machines: new(style.Machines)})
 	in.answerer = in
 	in.clock = func() time.Time { return time.Unix(1000, 0) }
-	w = test.NewTempWindow(t, in.Box)
-	w.SetPadded(false)
-	w.Resize(fyne.NewSize(880, 420))
+	w = pagetest.Window(t, in.Box, 880, 420)
 	return in, w
 }
 

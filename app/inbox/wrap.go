@@ -52,6 +52,18 @@ func (w *wrapText) measurer() func(string) float32 {
 	}
 }
 
+// AccessibilityLabel implements fyne.Accessible.
+func (w *wrapText) AccessibilityLabel() string {
+	var b strings.Builder
+	for _, s := range w.spans {
+		b.WriteString(s.text)
+	}
+	return b.String()
+}
+
+// AccessibilityRole implements fyne.Accessible.
+func (*wrapText) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
+
 // setText replaces the text of the first span.
 func (w *wrapText) setText(text string) {
 	w.spans[0].text = text

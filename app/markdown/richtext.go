@@ -56,6 +56,12 @@ func (p *RichText) laidOut() *flow {
 // Selectable implements [selection.Passage].
 func (p *RichText) Selectable() *selection.Text { return p.text }
 
+// AccessibilityLabel implements fyne.Accessible.
+func (p *RichText) AccessibilityLabel() string { return p.text.AccessibleText() }
+
+// AccessibilityRole implements fyne.Accessible.
+func (p *RichText) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
+
 // Index implements [selection.Passage].
 func (p *RichText) Index(at fyne.Position) int { return p.laidOut().index(at) }
 

@@ -56,12 +56,14 @@ func Start(t testing.TB, mode style.Mode) (ctx context.Context, app *Program) {
 	return ctx, app
 }
 
-// Window shows a page's content in a window of that size, which closes with the test.
+// Window shows a page's content in a window of that size, which closes with the test. At the end of
+// the test it checks the controls; see [Controls].
 func Window(t testing.TB, content fyne.CanvasObject, width, height float32) fyne.Window {
 	t.Helper()
 	w := test.NewTempWindow(t, content)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(width, height))
+	t.Cleanup(func() { Controls(t, w) })
 	return w
 }
 

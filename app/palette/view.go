@@ -14,7 +14,7 @@ import (
 
 // View is the palette over a window. A click beside it, Esc and a choice close it.
 type View struct {
-	widgets.Composite
+	widgets.Frame
 	host   host.Host
 	model  *Model
 	canvas fyne.Canvas

@@ -19,6 +19,7 @@ func open(t *testing.T, mode style.Mode, width float32) (*View, fyne.Window, *pa
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	field := widgets.NewEntry()
+	field.Name = "Behind the palette"
 	w := pagetest.Window(t, field, width, 600)
 	w.Canvas().Focus(field)
 	h := &pagetest.Host{}

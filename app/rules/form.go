@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
@@ -25,7 +24,7 @@ type form struct {
 
 	verdict, expires, tool, machine, chat *widgets.Button
 	command, path, folder                 *widgets.Entry
-	below                                 *widget.Check
+	below                                 *widgets.CheckBox
 	words                                 *fyne.Container // a button for each word of the command
 	subject                               *fyne.Container // the command, or the files
 }
@@ -43,7 +42,7 @@ func newForm(d *detail, rule Fields) *form {
 	f.command = entry("git push origin main", cmp.Or(d.command, rule.Command()), f.setCommand)
 	f.path = entry("docs/**", rule.Path, func(s string) { f.change(func(r *Fields) { r.Path = s }) })
 	f.folder = entry("Any folder", rule.Folder, func(s string) { f.change(func(r *Fields) { r.Folder = s }) })
-	f.below = widget.NewCheck("Include its subfolders", nil)
+	f.below = widgets.NewCheckBox("Include its subfolders", nil)
 	f.below.SetChecked(rule.Below)
 	f.below.OnChanged = func(on bool) { f.change(func(r *Fields) { r.Below = on }) }
 	f.rows = []fyne.CanvasObject{

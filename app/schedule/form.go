@@ -10,7 +10,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
@@ -130,7 +129,7 @@ func (m *form) days() fyne.CanvasObject {
 	var boxes []fyne.CanvasObject
 	for i := range 7 {
 		day := time.Weekday((i + 1) % 7)
-		check := widget.NewCheck(day.String()[:3], func(on bool) { m.f.Days[day] = on; m.preview() })
+		check := widgets.NewCheckBox(day.String()[:3], func(on bool) { m.f.Days[day] = on; m.preview() })
 		check.Checked = m.f.Days[day]
 		boxes = append(boxes, check)
 	}
@@ -149,7 +148,7 @@ func (m *form) taskRows() []fyne.CanvasObject {
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
 	text.OnChanged = func(s string) { f.Text = s; m.changed(fieldText) }
-	once := widget.NewCheck("Delete after the run", nil)
+	once := widgets.NewCheckBox("Delete after the run", nil)
 	once.Checked = f.Once
 	once.OnChanged = func(on bool) { f.Once = on; m.changed() }
 	choice := func(to *string) func(string) {

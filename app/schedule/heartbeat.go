@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/host"
 	"fairlead/app/style"
@@ -14,7 +13,7 @@ type heartbeat struct {
 	p                   *Page
 	box                 fyne.CanvasObject
 	purpose, cost, last *widgets.Paragraph
-	on                  *widget.Check
+	on                  *widgets.CheckBox
 	interval            *widgets.Button
 	check               *widgets.Button
 }
@@ -24,7 +23,7 @@ func newHeartbeat(p *Page) *heartbeat {
 		p: p, purpose: widgets.NewParagraph("", style.ColorText, "text"), cost: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 		last: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 	}
-	b.on = widget.NewCheck("On", nil)
+	b.on = widgets.NewCheckBox("On", nil)
 	b.interval = widgets.NewMenuButton(Heartbeat{}.IntervalText(), "", func() []*fyne.MenuItem {
 		var items []*fyne.MenuItem
 		for _, c := range heartbeatChoices {

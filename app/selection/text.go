@@ -64,6 +64,21 @@ func (t *Text) Slice(from, to int) string {
 // PlainText returns the whole text as it is copied.
 func (t *Text) PlainText() string { return t.owner.Slice(0, t.Runes()) }
 
+// maxAccessible is the length in bytes from which reading aids get the beginning of a text only: they
+// ask for it in every frame.
+const maxAccessible = 4000
+
+// AccessibleText returns the text for reading aids.
+func (t *Text) AccessibleText() string {
+	var b strings.Builder
+	for part := range t.parts {
+		if b.WriteString(part + "\n"); b.Len() > maxAccessible {
+			break
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
 // Changed must be called when the parts have changed. It clears the selection and searches again.
 func (t *Text) Changed() {
 	t.From, t.To = 0, 0

@@ -9,7 +9,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/style"
@@ -31,7 +30,7 @@ type allSettings struct {
 	added       []Setting
 	filter      *widgets.SearchField
 	group       *widgets.Select
-	changedOnly *widget.Check
+	changedOnly *widgets.CheckBox
 	column      *fyne.Container
 	scroll      *container.Scroll
 	body        *fyne.Container
@@ -63,7 +62,7 @@ func newAllSettings(ctx context.Context, m *Model, drafts *unsaved.Store) *allSe
 	a.group = widgets.NewSelect([]string{allGroups}, nil)
 	a.group.SetSelected(allGroups)
 	a.group.OnChanged = func(string) { a.draw() }
-	a.changedOnly = widget.NewCheck("Changed only", nil)
+	a.changedOnly = widgets.NewCheckBox("Changed only", nil)
 	a.changedOnly.OnChanged = func(bool) { a.draw() }
 	a.scroll = widgets.NewVScroll(widgets.Inset(0, style.Inside, style.Page, 0, widgets.LimitWidth(720, true, a.column)))
 	space := canvas.NewRectangle(color.Transparent)

@@ -12,6 +12,7 @@ import (
 
 // labelledValue is a label with a value, and buttons at the right.
 func labelledValue(name string, value fyne.CanvasObject, buttons ...fyne.CanvasObject) fyne.CanvasObject {
+	widgets.NameControls(name, value)
 	objects := []fyne.CanvasObject{widgets.NewText(name, style.ColorMuted, "text"), value}
 	if len(buttons) > 0 {
 		objects = append(objects, widgets.Row(style.Inside, -1, buttons...))

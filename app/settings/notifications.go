@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
@@ -27,8 +26,8 @@ var notificationKinds = []choice[notify.Kind]{
 }
 
 // newCheck creates a check box; set sets its value without calling changed.
-func newCheck(label string, changed func(bool)) (box *widget.Check, set func(bool)) {
-	box = widget.NewCheck(label, changed)
+func newCheck(label string, changed func(bool)) (box *widgets.CheckBox, set func(bool)) {
+	box = widgets.NewCheckBox(label, changed)
 	return box, func(on bool) {
 		box.OnChanged = nil
 		box.SetChecked(on)
@@ -37,7 +36,7 @@ func newCheck(label string, changed func(bool)) (box *widget.Check, set func(boo
 }
 
 // alignLeft aligns a check box with texts above and below it: it has a margin of its own.
-func alignLeft(box *widget.Check) fyne.CanvasObject {
+func alignLeft(box *widgets.CheckBox) fyne.CanvasObject {
 	return widgets.Inset(0, 0, 0, 1-style.Inside, box)
 }
 

@@ -40,7 +40,7 @@ type Options struct {
 
 // Page is the page. It belongs to the GUI thread.
 type Page struct {
-	widgets.Composite
+	widgets.Frame
 	ctx     context.Context
 	e       host.Env
 	o       Options

@@ -96,7 +96,7 @@ func (r *settingRow) multilineControl() {
 func (r *settingRow) useEntry(e *widgets.Entry) {
 	r.setControl = func(text string) { e.SetText(text) }
 	r.typedText = func() string { return e.Text }
-	r.focusTarget = e
+	r.focusTarget, e.Name = e, titleOf(r.setting) // it may be shown later
 	e.OnChanged = func(string) {
 		widgets.Call(r.typed)
 		if r.hasChanges() != r.saveButtons.Visible() {

@@ -63,6 +63,7 @@ func newSettingRow(a *allSettings, s Setting) *settingRow {
 	r.saveButtons = widgets.Flow(style.Inside, save, drop)
 	r.saveButtons.Hide()
 	r.buildControl()
+	widgets.NameControls(title.Text, r.control)
 	r.foot = widgets.Flow(style.Inside, r.reset, r.undo)
 	r.mark = newMark(container.New(titleLayout{}, title, r.changedMark, path))
 	r.box = widgets.Col(style.Gap, r.mark.title, widgets.NewParagraph(s.Description, style.ColorMuted, "text"), r.control, r.saveButtons, r.facts,

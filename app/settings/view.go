@@ -32,6 +32,7 @@ func form(rows ...fyne.CanvasObject) fyne.CanvasObject {
 
 // section is a part of a page that a search can lead to.
 func (p *view) section(title string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	widgets.NameControls(title, rows...)
 	m := newMark(heading(title))
 	m.box = widgets.Col(style.Inside, append([]fyne.CanvasObject{m.title}, rows...)...)
 	p.sections[title] = m

@@ -25,11 +25,11 @@ func (b *Sidebar) heading(title string, count int) fyne.CanvasObject {
 		h = &sectionHeading{badge: widgets.NewBadge(0)}
 		switch title {
 		case chatsHead:
-			more := widgets.NewQuietButton("", "more", nil)
+			more := widgets.NewIconButton("more", "Actions of the chats", nil)
 			more.OnTap = func() { widgets.ShowMenu(more, b.listMenu()) }
 			h.box = widgets.Row(0, 0, widgets.NewSection(title, h.badge), widgets.Inset(10, 0, -3, 0, more))
 		case machinesHead:
-			add := widgets.NewQuietButton("", "plus", func() { b.e.Open(host.NewMachine{}) })
+			add := widgets.NewIconButton("plus", "Add a machine", func() { b.e.Open(host.NewMachine{}) })
 			add.Muted = true
 			h.box = widgets.NewTapArea(widgets.NewSection(title, widgets.Inset(-6, -6, -6, 0, add)), func() { b.e.Open(host.Machine("")) }) // no higher than the text
 		case needsHead:

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/bind"
 	"fairlead/app/host"
@@ -147,7 +146,7 @@ func (s *settings) show(e protocol.SkillStatusEntry, set Settings) {
 
 type needs struct {
 	box      *fyne.Container
-	checks   []*widget.Check
+	checks   []*widgets.CheckBox
 	updating bool
 }
 
@@ -164,7 +163,7 @@ func newNeeds(changed func([]string)) *needs {
 		if words == "" {
 			words = c
 		}
-		check := widget.NewCheck(words, func(bool) {
+		check := widgets.NewCheckBox(words, func(bool) {
 			if !n.updating {
 				changed(n.chosen())
 			}

@@ -70,7 +70,7 @@ func (p *Page) Create() { p.openForm() }
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	again := widgets.NewQuietButton("", "reset", p.m.Reread)
+	again := widgets.NewIconButton("reset", "Reload", p.m.Reread)
 	add := widgets.NewButton("New skill", "plus", p.Create)
 	add.Primary = true
 	top := widgets.Inset(0, 0, style.Inside, 0, widgets.Col(style.Gap, p.search, p.count))

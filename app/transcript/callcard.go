@@ -165,6 +165,7 @@ func (c *CallCard) Passages() []selection.Passage {
 
 func (c *CallCard) show() {
 	t := c.call
+	c.head.Name = t.accessibleText()
 	c.verb.SetText(t.Verb)
 	c.machine.SetText(format.Clip(t.Machine, 18))
 	c.machineDot.Set(t.Color, "")

@@ -45,7 +45,7 @@ type MessageView struct {
 // NewMessageView creates an empty view.
 func NewMessageView() *MessageView {
 	m := &MessageView{from: widgets.NewHeading("", "text"), time: widgets.NewHoverText(), text: markdown.NewView(), plain: markdown.NewRichText()}
-	m.more = widgets.NewQuietButton("", "more", func() {
+	m.more = widgets.NewIconButton("more", "Actions of the message", func() {
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(m.more)
 		widgets.CallWith(m.OnMenu, at.AddXY(0, m.more.Size().Height+style.Gap))
 	})

@@ -45,7 +45,7 @@ func (c *CallCard) newOutput() *callOutput {
 	o.size.Ellipsis = true
 	o.all = widgets.NewQuietButton("", "", func() { widgets.CallWith(c.OnShowAll, !o.full) })
 	o.undo = widgets.NewQuietButton("", "undo", func() { widgets.Call(c.OnUndo) })
-	o.more = widgets.NewQuietButton("", "more", nil)
+	o.more = widgets.NewIconButton("more", "Actions of the call", nil)
 	o.more.OnTap = func() { widgets.ShowMenu(o.more, c.outputMenu()) }
 	o.stop = widgets.NewButton("Stop", "stop", func() { widgets.Call(c.OnStop) })
 	o.copy = widgets.NewQuietButton("Copy", "copy", func() { widgets.CallWith(c.OnCopy, c.CopyText()) })

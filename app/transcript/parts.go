@@ -150,6 +150,7 @@ func NewThumbnail(r fyne.Resource, onTap func()) fyne.CanvasObject {
 	img.FillMode = canvas.ImageFillContain
 	img.SetMinSize(fyne.NewSize(160, 120))
 	p := widgets.NewClickable(widgets.Inset(4, 4, 4, 4, img), onTap)
+	p.Name = "Open the picture"
 	p.SetBackground(style.ColorCode)
 	return p
 }

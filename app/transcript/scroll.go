@@ -46,15 +46,6 @@ func (t *View) RevealRow(key string) {
 	}
 }
 
-// VisibleRows returns the visible rows, from top to bottom.
-func (t *View) VisibleRows() []Row {
-	var rows []Row
-	for _, a := range t.rows.order {
-		rows = append(rows, a.row)
-	}
-	return rows
-}
-
 // Highlight highlights the item with that key, until another one or none is highlighted.
 func (t *View) Highlight(key string) {
 	if t.highlight.key != key {

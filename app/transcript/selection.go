@@ -23,11 +23,11 @@ type Selection struct {
 	// ItemText returns the text of an item, for copying items that are not visible.
 	ItemText func(Item) string
 
-	rows   *viewport
-	area   fyne.CanvasObject // in which the rows are
-	focus  func()            // gives the view the keyboard
-	scroll func(dy float32)
-	active bool
+	rows       *viewport
+	area       focusArea
+	scroll     func(dy float32)
+	active     bool
+	takesFocus bool // the view shows no ring then
 	// from the position of the press to the current one
 	from, to       textPosition
 	unit           int             // 1 runes, 2 words, 3 paragraphs
@@ -51,10 +51,19 @@ func (s *Selection) Press(in selection.Passage, at, times int) {
 			}
 			s.active, s.unit = true, times
 			s.from, s.to = textPosition{a.item.Key, i, from}, textPosition{a.item.Key, i, to}
-			s.focus()
+			s.takeFocus()
 			s.paint()
 			return
 		}
+	}
+}
+
+// takeFocus gives the view the keyboard.
+func (s *Selection) takeFocus() {
+	if c := fyne.CurrentApp().Driver().CanvasForObject(s.area); c != nil && c.Focused() != fyne.Focusable(s.area) {
+		s.takesFocus = true
+		c.Focus(s.area)
+		s.takesFocus = false
 	}
 }
 

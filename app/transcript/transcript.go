@@ -57,7 +57,6 @@ type View struct {
 	topReported string
 	bar         *widgets.ScrollBar
 	toEnd       *endButton
-	byMouse     bool // the focus comes from a mouse press
 	ring        *widgets.Rect
 	placing     bool
 	highlight   highlight
@@ -70,7 +69,7 @@ func New(create func(kind int) Row) *View {
 		highlight: highlight{rect: widgets.NewRect(style.ColorSelected, style.ColorAccent, style.Corner)},
 	}
 	t.rows.leave = func(a *visibleRow) { dropFocus(t, a) }
-	t.Selection = &Selection{rows: t.rows, area: t, focus: t.focusByMouse, scroll: t.scrollBy}
+	t.Selection = &Selection{rows: t.rows, area: t, scroll: t.scrollBy}
 	t.Search = &Search{rows: t.rows, area: t, scroll: t.moveTo}
 	t.bar = widgets.NewScrollBar(true, func(to float32) { t.moveTo(t.rows.rowAt(to)) })
 	t.toEnd = newEndButton(t.ScrollToEnd)
@@ -120,6 +119,7 @@ type endButton struct {
 
 func newEndButton(scroll func()) *endButton {
 	b := &endButton{button: widgets.NewButton("New", "newest", scroll)}
+	b.button.Name = "Scroll to the end"
 	b.button.Primary = true
 	b.button.Hide()
 	return b
@@ -176,22 +176,13 @@ func (r *viewRenderer) Destroy() {}
 
 // FocusGained implements fyne.Focusable.
 func (t *View) FocusGained() {
-	if !t.byMouse {
+	if !t.Selection.takesFocus {
 		t.ring.Show()
 	}
 }
 
 // FocusLost implements fyne.Focusable.
 func (t *View) FocusLost() { t.ring.Hide() }
-
-// focusByMouse gives the view the keyboard without the ring.
-func (t *View) focusByMouse() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(t); c != nil && c.Focused() != fyne.Focusable(t) {
-		t.byMouse = true
-		c.Focus(t)
-		t.byMouse = false
-	}
-}
 
 // Dragged implements fyne.Draggable: it selects text up to the mouse.
 func (t *View) Dragged(e *fyne.DragEvent) { t.Selection.drag(e.Position) }

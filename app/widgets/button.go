@@ -16,6 +16,7 @@ import (
 type pressable struct {
 	widget.DisableableWidget
 	OnTap func()
+	Name  string // for reading aids if no text says what it does or sets
 	// OnKey receives each key first while the object has the focus; it may consume it.
 	OnKey func(fyne.KeyName) bool
 	// OnHover is called when the mouse comes over the object or leaves it, also while disabled.
@@ -127,6 +128,13 @@ func NewButton(text, icon string, onTap func()) *Button {
 func NewQuietButton(text, icon string, onTap func()) *Button {
 	b := NewButton(text, icon, onTap)
 	b.Quiet = true
+	return b
+}
+
+// NewIconButton creates a quiet button that shows an icon alone; reading aids read its name.
+func NewIconButton(icon, name string, onTap func()) *Button {
+	b := NewQuietButton("", icon, onTap)
+	b.Name = name
 	return b
 }
 
@@ -265,6 +273,7 @@ type SplitButton struct {
 func NewSplitButton(text string, primary bool, onTap func(), menu func() []*fyne.MenuItem) *SplitButton {
 	s := &SplitButton{Main: NewButton(text, "", onTap), menu: menu}
 	s.More = NewButton("", "down", s.Open)
+	s.More.Name = "More choices"
 	s.Main.Primary, s.More.Primary = primary, primary
 	s.Compose(s, Row(1, 0, s.Main, s.More))
 	return s

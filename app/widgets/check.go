@@ -4,7 +4,6 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/theme"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 )
@@ -13,14 +12,15 @@ import (
 type Check struct {
 	Composite
 	Label string
-	Box   *widget.Check
+	Box   *CheckBox
 	text  *Paragraph
 }
 
 // NewCheck creates a check box with rows below its label. changed is called after each change; it
 // may be nil.
 func NewCheck(label string, changed func(on bool), rows ...fyne.CanvasObject) *Check {
-	c := &Check{Label: label, Box: widget.NewCheck("", changed), text: NewParagraph(label, style.ColorText, "text")}
+	c := &Check{Label: label, Box: NewCheckBox("", changed), text: NewParagraph(label, style.ColorText, "text")}
+	c.Box.Name = label
 	tap := NewTapArea(c.text, func() { c.Box.Tapped(&fyne.PointEvent{}) })
 	c.Compose(c, container.New(&checkLayout{}, c.Box, Col(2, append([]fyne.CanvasObject{tap}, rows...)...)))
 	return c

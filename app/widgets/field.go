@@ -16,6 +16,7 @@ import (
 // focused widget.
 type Entry struct {
 	widget.Entry
+	Name  string      // for reading aids; without one, they read the placeholder
 	outer fyne.Widget // the widget that embeds the field, or the field
 }
 
@@ -26,10 +27,14 @@ func NewEntry() *Entry {
 	return e
 }
 
-// NewPasswordEntry creates a field that hides its text.
+// NewPasswordEntry creates a field that hides its text, and a button that shows it.
 func NewPasswordEntry() *Entry {
 	e := &Entry{}
 	e.Password = true
+	e.ActionItem = NewIconButton("eye", "Show or hide the text", func() {
+		e.Password = !e.Password
+		e.Refresh()
+	})
 	e.ExtendBaseWidget(e)
 	return e
 }
@@ -58,6 +63,9 @@ func (e *Entry) TypedShortcut(s fyne.Shortcut) {
 	e.Entry.TypedShortcut(s)
 	PassShortcut(e.outer, s)
 }
+
+// AcceptsTab implements fyne.Tabbable: Tab moves to the next control, also from several lines.
+func (e *Entry) AcceptsTab() bool { return false }
 
 // TypedRune implements fyne.Focusable.
 func (e *Entry) TypedRune(r rune) {
@@ -207,7 +215,7 @@ func (f *NameField) TypedKey(e *fyne.KeyEvent) {
 	f.Entry.TypedKey(e)
 }
 
-// TextArea is a multi-line entry for forms: Tab moves to the next field.
+// TextArea is a multi-line entry for forms.
 type TextArea struct{ Entry }
 
 // NewTextArea creates an empty one with a number of visible lines.
@@ -219,6 +227,3 @@ func NewTextArea(lines int, hint string) *TextArea {
 	t.SetPlaceHolder(hint)
 	return t
 }
-
-// AcceptsTab implements fyne.Tabbable.
-func (t *TextArea) AcceptsTab() bool { return false }

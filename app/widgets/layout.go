@@ -200,27 +200,31 @@ func (l *iconLayout) Layout(objects []fyne.CanvasObject, size fyne.Size) {
 	objects[1].Move(fyne.NewPos(x, l.top))
 }
 
-// Composite is the base of a widget that consists of other objects.
-type Composite struct {
+// Frame is the base of a widget that consists of other objects, each with a name of its own for
+// reading aids.
+type Frame struct {
 	widget.BaseWidget
 	content fyne.CanvasObject
 }
 
-// Compose sets the content of self, the widget that embeds c. It must be called first.
-func (c *Composite) Compose(self fyne.Widget, content fyne.CanvasObject) {
-	c.content = content
-	c.ExtendBaseWidget(self)
+// Compose sets the content of self, the widget that embeds f. It must be called first.
+func (f *Frame) Compose(self fyne.Widget, content fyne.CanvasObject) {
+	f.content = content
+	f.ExtendBaseWidget(self)
 }
 
 // CreateRenderer implements fyne.Widget.
-func (c *Composite) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(c.content) }
+func (f *Frame) CreateRenderer() fyne.WidgetRenderer { return widget.NewSimpleRenderer(f.content) }
 
 // LayOut repeats the layout of the content, once it has a place.
-func (c *Composite) LayOut() {
-	if c.Size().Width > 0 {
-		Relayout(c.content)
+func (f *Frame) LayOut() {
+	if f.Size().Width > 0 {
+		Relayout(f.content)
 	}
 }
+
+// Composite is a [Frame] that reading aids read as one text.
+type Composite struct{ Frame }
 
 // Call calls f unless it is nil.
 func Call(f func()) {

@@ -170,13 +170,15 @@ func NewDraftLine(isRestored bool, discard func()) fyne.CanvasObject {
 	return line
 }
 
-// NewField creates an input below its label.
+// NewField creates an input below its label, which also is its name for reading aids.
 func NewField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	NameControls(name, rows...)
 	return Col(style.Gap, append([]fyne.CanvasObject{NewText(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 
 // NewNamedField is [NewField] for a name from outside, which may be wider than the page.
 func NewNamedField(name string, rows ...fyne.CanvasObject) fyne.CanvasObject {
+	NameControls(name, rows...)
 	return Col(style.Gap, append([]fyne.CanvasObject{NewParagraph(name, style.ColorMuted, style.SizeSmall)}, rows...)...)
 }
 

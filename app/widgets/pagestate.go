@@ -174,7 +174,7 @@ type Toast struct {
 func NewToast(onClose func()) *Toast {
 	t := &Toast{onClose: onClose, text: NewParagraph("", style.ColorText, "text"), remaining: NewText("", style.ColorMuted, style.SizeSmall)}
 	t.undo = NewButton("Undo", "undo", t.Undo)
-	t.closeIt = NewQuietButton("", "cross", t.Close)
+	t.closeIt = NewIconButton("cross", "Close the message", t.Close)
 	t.Compose(t, container.NewStack(NewRect("menuBackground", style.ColorLine, style.Corner),
 		Inset(6, 6, 6, 12, Row(style.Inside, 0, t.text, t.remaining, t.undo, t.closeIt))))
 	t.Hide()

@@ -27,16 +27,20 @@ func Visit(o fyne.CanvasObject, visit func(fyne.CanvasObject)) {
 		return
 	}
 	visit(o)
+	for _, c := range Children(o) {
+		Visit(c, visit)
+	}
+}
+
+// Children returns the objects that an object consists of.
+func Children(o fyne.CanvasObject) []fyne.CanvasObject {
 	switch o := o.(type) {
 	case *fyne.Container:
-		for _, c := range o.Objects {
-			Visit(c, visit)
-		}
+		return o.Objects
 	case fyne.Widget:
-		for _, c := range test.WidgetRenderer(o).Objects() {
-			Visit(c, visit)
-		}
+		return test.WidgetRenderer(o).Objects()
 	}
+	return nil
 }
 
 // Find returns the last visible object of a type for which match returns true, or nil.
@@ -47,4 +51,14 @@ func Find[T fyne.CanvasObject](o fyne.CanvasObject, match func(T) bool) (found T
 		}
 	})
 	return found
+}
+
+// All returns the visible objects of a type in an object, in the order of their drawing.
+func All[T any](o fyne.CanvasObject) (all []T) {
+	Visit(o, func(c fyne.CanvasObject) {
+		if v, ok := c.(T); ok {
+			all = append(all, v)
+		}
+	})
+	return all
 }
