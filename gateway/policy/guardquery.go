@@ -19,8 +19,9 @@ var (
 	sqliteCommand = regexp.MustCompile(`^\.(tables?|schema|fullschema|dump|index(es)?|databases|headers? (on|off)|mode \w+|width [\d ]+|timer (on|off)|dbinfo)( [\w%]+)?$`)
 	// sqliteStatement matches the beginnings of texts that may be queries and changes.
 	sqliteStatement = regexp.MustCompile(`(?i)^\s*(select|with|explain|values|pragma|insert|update|delete|replace|create|drop|alter|begin|analyze|reindex)\b`)
-	// sqliteFiles matches texts that may open, read or write another file, or run code.
-	sqliteFiles = regexp.MustCompile(`(?i)attach|vacuum|load_extension|readfile|writefile|\bedit\b|fsdir|lsmode|zipfile|tokeniz|virtual|sqlite_db|dbpage|shell_|\bcsv\b|usleep|pragma`)
+	// sqliteFiles matches texts that may open, read or write another file, or run code. A line that begins
+	// with a dot may be a command of sqlite3.
+	sqliteFiles = regexp.MustCompile(`(?i)attach|vacuum|load_extension|readfile|writefile|\bedit\b|fsdir|lsmode|zipfile|tokeniz|virtual|sqlite_db|dbpage|shell_|\bcsv\b|usleep|pragma|\n\s*\.`)
 	// sqlitePragma matches those that only print.
 	sqlitePragma = regexp.MustCompile(`(?i)^\s*pragma\s+(table_info|table_xinfo|table_list|index_list|index_info|index_xinfo|foreign_key_list|foreign_key_check|` +
 		`database_list|compile_options|user_version|schema_version|integrity_check|quick_check|page_count|page_size|encoding)\s*(\(\s*['"]?\w+['"]?\s*\))?\s*;?\s*$`)
@@ -28,8 +29,9 @@ var (
 	sqliteChanges = regexp.MustCompile(`(?i)\b(insert|update|delete|replace\s+into|create|drop|alter|reindex|analyze|begin|commit)\b`)
 )
 
-// addQuery reports whether a command of sqlite3, on a machine that contains commands, only queries or changes a database of the workspace,
-// by texts that open no other file and run no code. It adds the database as a file that is written.
+// addQuery reports whether a command of sqlite3, on a machine that contains commands, only queries or
+// changes a database of the workspace, by texts that open no other file and run no code. It adds the
+// database as a file that is written.
 func (g *guards) addQuery() bool {
 	if !g.resolver.call.Contained {
 		return false
