@@ -31,6 +31,9 @@ type shape struct {
 	w, h int
 }
 
+// largestText is the largest size in the settings, style.TextLargest.
+const largestText = 1.35
+
 var shapes = []shape{{"wide", 1120, 760}, {"narrow", 480, 560}}
 
 // newGallery starts the program in dark colours.

@@ -44,7 +44,7 @@ func TestGalleryOfLargeText(t *testing.T) {
 	g.clickText(mainWindow, "Start now")
 	g.fill()
 	g.waitingTransfer()
-	if err := setConfig(g.c, "ui.textSize", 2); err != nil {
+	if err := setConfig(g.c, "ui.textSize", largestText); err != nil {
 		t.Fatal(err)
 	}
 	g.everyPage()

@@ -91,7 +91,12 @@ func newViewer(p *Page, f File) *viewer {
 	if words, icon, open := p.openOutside(f.Path); open != nil {
 		actions = append(actions, widgets.NewButton(words, icon, open))
 	}
-	v.box = widgets.NewPage(wording.VisibleName(f.Path), widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
+	dir, name := path.Split(f.Path) // the name first, because the end of a long title is cut
+	title := wording.VisibleName(name)
+	if dir != "" {
+		title += " – " + wording.VisibleName(strings.TrimSuffix(dir, "/"))
+	}
+	v.box = widgets.NewPage(title, widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
 	return v
 }
 
