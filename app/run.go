@@ -146,7 +146,8 @@ func trayOf(v feed.View, now time.Time) tray.Content { return tray.ContentOf(v, 
 // openTray shows the icon in the system's tray until ctx ends.
 func (u *ui) openTray(ctx context.Context, d desktop.App, b *backend.Backend) {
 	w := u.main.conversation.Window
-	t := tray.New(ctx, d, w, modeOf(system.PanelScheme()), u.runTrayItem)
+	t := tray.New(ctx, d, modeOf(system.PanelScheme()), u.runTrayItem)
+	t.Start(ctx, w)
 	w.SetCloseIntercept(u.main.close)
 	u.hasTray = true
 	show := func() { t.Show(trayOf(b.Feed.View(), time.Now()).With(b.Gateways.Lines.Get())) }

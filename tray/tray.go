@@ -41,19 +41,20 @@ type Tray struct {
 	setTooltip func(string)
 }
 
-// New adds an icon to a panel that is light or dark, or [style.System] if that is unknown. do is
-// called with the chosen entry, until ctx ends. It replaces what intercepts that w, any window, is
-// closed. The first Show must be after the application has started.
-func New(ctx context.Context, app desktop.App, w fyne.Window, panel style.Mode, do func(Item)) *Tray {
+// New returns an icon for a panel that is light or dark, or [style.System] if that is unknown. do is
+// called with the chosen entry, until ctx ends.
+func New(ctx context.Context, app desktop.App, panel style.Mode, do func(Item)) *Tray {
 	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, panel))
-	app.SetSystemTrayWindow(w) // the toolkit starts an icon without a menu of its own
-	systray.SetOnTapped(nil)   // a click on the icon opens the menu
 	setMenu := func(items []*fyne.MenuItem) {
 		systray.ResetMenu()
 		add(ctx, nil, items)
 	}
 	return &Tray{app: app, run: do, panel: panel, setMenu: setMenu, setTooltip: systray.SetTooltip}
 }
+
+// Start adds the icon to the panel, until ctx ends. It may replace what intercepts that w, any
+// window, is closed. The first Show must be after the application has started.
+func (t *Tray) Start(ctx context.Context, w fyne.Window) { start(ctx, t.app, w) }
 
 // add adds entries to the menu, or to the submenu of an entry. The toolkit can do that too, but its
 // menu does not end a rest of the GUI thread, so that a click would be late.

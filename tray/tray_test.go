@@ -27,7 +27,7 @@ type panel struct {
 
 // newTray returns a tray in the panel, and forgets the icon of the start.
 func (p *panel) newTray(t *testing.T, do func(Item)) *Tray {
-	tray := New(t.Context(), p, test.NewTempWindow(t, nil), style.System, do)
+	tray := New(t.Context(), p, style.System, do)
 	tray.setMenu = func(items []*fyne.MenuItem) { p.menus = append(p.menus, items) }
 	tray.setTooltip = func(string) {}
 	p.icons = nil

@@ -143,6 +143,9 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.main()
 	d.keys("ctrl+w")
 	d.waitNoWindow(mainWindow)
+	if hidden, _ := d.try("xdotool", "search", "--name", "SystrayMonitor"); strings.TrimSpace(hidden) != "" {
+		t.Errorf("windows of the toolkit for the tray: got %q, want none, because one takes 15 MB", hidden)
+	}
 	d.chooseTray("Recent chats/what can you do")
 	d.waitWindow(mainWindow)
 	d.main()
