@@ -72,7 +72,14 @@ func NewDialog(ctx context.Context, e host.Env, w fyne.Window) *Dialog {
 				d.enterStep(e, e.entry)
 			}
 		},
-		explain: d.explain,
+		explain: func(hovered bool) { // why the button under the mouse waits, if it does
+			verb := d.subject.allowText()
+			if d.step != nil {
+				_, verb = d.step.confirm()
+			}
+			waits := hovered && d.arming.WaitingText(d.arming.now(), verb) != ""
+			d.frame.explain(widgets.Choose(waits, verb, ""))
+		},
 	}), d.canvas)
 	d.frame.onResize = func(size fyne.Size) {
 		if d.arming.onScreen {
@@ -89,16 +96,6 @@ func NewDialog(ctx context.Context, e host.Env, w fyne.Window) *Dialog {
 
 // ShowAbove shows an object above the question, such as a bar in the colour of another computer.
 func (d *Dialog) ShowAbove(o fyne.CanvasObject) { d.frame.showAbove(o) }
-
-// explain shows why the button under the mouse waits, if it does.
-func (d *Dialog) explain(hovered bool) {
-	verb := d.subject.allowText()
-	if d.step != nil {
-		_, verb = d.step.confirm()
-	}
-	waits := hovered && d.arming.WaitingText(d.arming.now(), verb) != ""
-	d.frame.explain(widgets.Choose(waits, verb, ""))
-}
 
 // Best returns the size that fits the current question within limits; larger content scrolls.
 func (d *Dialog) Best() fyne.Size {
