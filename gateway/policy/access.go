@@ -138,6 +138,35 @@ func findStarts(words []shell.Word) []shell.Word {
 	return words
 }
 
+// findNames are the options of find that name the files that it finds.
+var findNames = set("-name -iname -path -ipath -wholename -iwholename")
+
+// changedByFind returns the folders in which find starts, and the names that it looks for, if it removes
+// the files or starts a program that may change them.
+func changedByFind(name string, words []shell.Word) (list []shell.Word) {
+	isWriting := hasWord(words, "-delete") || slices.ContainsFunc(words, func(w shell.Word) bool { return execOptions[w.Text] }) && !accessChecks["reads"](words)
+	if name != "find" && name != "gfind" || !isWriting {
+		return nil
+	}
+	add := func(w shell.Word) {
+		if strings.Trim(w.Text, "./~") != "" {
+			w.Glob = w.Glob || hasWildcard(w.Text)
+			list = append(list, w)
+		}
+	}
+	for _, w := range findStarts(words) {
+		add(w)
+	}
+	for k := 1; k < len(words); k++ {
+		isNegated := k > 1 && (words[k-2].Text == "!" || words[k-2].Text == "-not")
+		isPruned := k+1 < len(words) && words[k+1].Text == "-prune"
+		if findNames[words[k-1].Text] && !isNegated && !isPruned && !words[k].Dynamic {
+			add(words[k])
+		}
+	}
+	return list
+}
+
 // volumeName matches the name of a container volume, which is not a folder of the machine.
 var volumeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 

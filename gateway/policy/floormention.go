@@ -21,6 +21,11 @@ func (ev *evaluation) mentionReason(i int, c shell.Command) string {
 	if c.Guess || c.Words[0].Dynamic {
 		return ""
 	}
+	for _, w := range changedByFind(name, c.Words[1:]) {
+		if why := ev.floor.mentionedReason(name, w); why != "" && !ev.covered[i].exact {
+			return why
+		}
+	}
 	r := readingOf(name, c.Words[1:])
 	if r.whole {
 		return ""
