@@ -67,10 +67,10 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 
 race: detector long ## all tests without the desktop test, with the race detector where it can find something
 
-# Four packages at a time, because many tests wait for programs more than they compute.
+# Four packages at a time, because many tests wait for programs more than they compute. Those of the node wait longest: they begin first.
 detector:
 	@packaging/deps.sh build
-	$(GO) test -p 4 $(RACE) $(QUICK) -timeout 30m -skip '$(LONG)' $$($(GO) list ./... | grep -v '/gateway/policy$$')
+	$(GO) test -p 4 $(RACE) $(QUICK) -timeout 30m -skip '$(LONG)' $$($(GO) list ./node/... ./... | grep -v '/gateway/policy$$')
 
 # Package policy decides without goroutines of its own: its corpora run without the detector, and packages that share it run with it.
 long:

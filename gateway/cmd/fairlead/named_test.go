@@ -47,14 +47,19 @@ func TestCommandsThatTextsNameExist(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, m := range named.FindAllStringSubmatch(string(text), -1) {
-			found++
-			c := find(root, m[1])
-			switch {
-			case c == nil:
-				t.Errorf("%s names %q: there is no such command", path, m[0])
-			case m[2] != "" && c.HasSubCommands() && find(c, m[2]) == nil && !strings.Contains(c.Use, "["):
-				t.Errorf("%s names %q: %s has no such command", path, m[0], c.Name())
+		for line := range strings.Lines(string(text)) {
+			if !strings.Contains(line, "fairlead ") {
+				continue // most lines, for which the pattern is slow
+			}
+			for _, m := range named.FindAllStringSubmatch(line, -1) {
+				found++
+				c := find(root, m[1])
+				switch {
+				case c == nil:
+					t.Errorf("%s names %q: there is no such command", path, m[0])
+				case m[2] != "" && c.HasSubCommands() && find(c, m[2]) == nil && !strings.Contains(c.Use, "["):
+					t.Errorf("%s names %q: %s has no such command", path, m[0], c.Name())
+				}
 			}
 		}
 		return nil
