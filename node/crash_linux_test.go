@@ -117,8 +117,8 @@ func crashCounter(path string) int {
 	return first
 }
 
-// in returns the processes that run in a folder.
-func in(dir string) (pids []string) {
+// processesIn returns the processes that run in a folder.
+func processesIn(dir string) (pids []string) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cwd")
 	for _, link := range all {
 		if to, err := os.Readlink(link); err == nil && to == dir {
@@ -207,7 +207,7 @@ func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
 			t.Fatalf("kill %d: got a written file of %d bytes, error %v, want an old or a new one", kills, len(data), err)
 		}
 		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(2 * time.Millisecond) {
-			left := in(ws)
+			left := processesIn(ws)
 			if len(left) == 0 {
 				break
 			}

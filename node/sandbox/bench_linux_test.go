@@ -72,13 +72,13 @@ func BenchmarkTrue(b *testing.B) {
 			const many = 100
 			work := make([]time.Duration, len(runs))
 			for i, run := range runs {
-				before := worked(b)
+				before := processorTime(b)
 				for range many {
 					if err := run(); err != nil {
 						b.Fatal(err)
 					}
 				}
-				work[i] = worked(b) - before
+				work[i] = processorTime(b) - before
 			}
 			b.ReportMetric(float64(work[0].Microseconds())/many, "bare-cpu-µs")
 			b.ReportMetric(float64(work[1])/float64(work[0]), "full-cpu-ratio")
@@ -87,9 +87,9 @@ func BenchmarkTrue(b *testing.B) {
 	}
 }
 
-// worked returns the processor time of this process, its helper, and all processes that they
+// processorTime returns the processor time of this process, its helper, and all processes that they
 // started and waited for.
-func worked(b *testing.B) (all time.Duration) {
+func processorTime(b *testing.B) (all time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var u syscall.Rusage
 		if err := syscall.Getrusage(who, &u); err != nil {

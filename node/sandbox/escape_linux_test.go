@@ -20,8 +20,8 @@ import (
 //go:embed testdata/escapes.txt
 var escapeTable string
 
-// minWays is the number of ways to write a protected file that a machine of the project must be able
-// to try.
+// minWays is the number of ways to write a protected file that a machine of the project must be
+// able to try.
 const minWays = 400
 
 // way is a row of escapes.txt.
@@ -105,14 +105,14 @@ func (w way) script(target string) (commands []string) {
 	return commands
 }
 
-// tally counts what became of the ways.
-type tally struct {
+// outcomes counts what became of the ways.
+type outcomes struct {
 	mu                      sync.Mutex
 	ran, kept, undone       int
 	lost, idle, unavailable []string
 }
 
-func (y *tally) add(f func()) {
+func (y *outcomes) add(f func()) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	f()
@@ -127,8 +127,8 @@ type escapeMode struct {
 }
 
 // tryWays tries every way of the table in a mode, with two workspaces at the same time.
-func tryWays(t *testing.T, mode escapeMode, list []way) *tally {
-	y := &tally{}
+func tryWays(t *testing.T, mode escapeMode, list []way) *outcomes {
+	y := &outcomes{}
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range 2 {
@@ -167,7 +167,7 @@ func (m escapeMode) needs(t *testing.T, b *sandbox.Box) {
 }
 
 // report fails for what was lost, and for ways that do not work or are missing.
-func (y *tally) report(t *testing.T, least int, mode escapeMode) {
+func (y *outcomes) report(t *testing.T, least int, mode escapeMode) {
 	t.Logf("%d ways tried: nothing changed after %d, undone after %d, left after %d; %d not tried: %s",
 		y.ran, y.kept, y.undone, len(y.lost), len(y.unavailable), strings.Join(y.unavailable, ", "))
 	for _, l := range append(y.lost, y.idle...) {
@@ -211,7 +211,7 @@ func runAsNobody(t *testing.T, pattern string) {
 }
 
 // try makes one attempt. Without the kernel's help, it must have changed something.
-func (p *playground) try(mode escapeMode, w way, turn int, y *tally) {
+func (p *playground) try(mode escapeMode, w way, turn int, y *outcomes) {
 	if missing := w.missing(); len(missing) > 0 {
 		y.add(func() { y.unavailable = append(y.unavailable, w.name+" ("+strings.Join(missing, ", ")+")") })
 		return
@@ -255,8 +255,8 @@ func (p *playground) try(mode escapeMode, w way, turn int, y *tally) {
 	})
 }
 
-// TestNoCommandWritesWhileAnotherRuns lets one command write without end while another one may change
-// a file.
+// TestNoCommandWritesWhileAnotherRuns lets one command write without end while another one may
+// change a file.
 func TestNoCommandWritesWhileAnotherRuns(t *testing.T) {
 	for _, mode := range escapeModes() {
 		t.Run(mode.name, func(t *testing.T) {

@@ -166,9 +166,9 @@ func need(t *testing.T, name string) string {
 	return p
 }
 
-// stray returns a shell fragment that starts a sleep in a session of its own whose parent has
-// ended, twice removed, and writes its number to a file.
-func stray(file string) string {
+// strayCommand returns a shell fragment that starts a sleep in a session of its own whose parent
+// has ended, twice removed, and writes its number to a file.
+func strayCommand(file string) string {
 	return `setsid sh -c 'setsid sh -c "echo \$\$ >` + file + `; exec sleep 999" & exit 0' & `
 }
 
@@ -192,7 +192,7 @@ func pids(t *testing.T, dir string, n int) (list []int) {
 // asNobody starts the test program in a play as a user without rights.
 func asNobody(t *testing.T, play string, env ...string) *exec.Cmd {
 	t.Helper()
-	cmd := playing(t, play, env...)
+	cmd := roleCommand(t, play, env...)
 	if os.Getuid() != 0 {
 		return cmd
 	}
@@ -221,7 +221,7 @@ func asNobody(t *testing.T, play string, env ...string) *exec.Cmd {
 // what it waits for.
 const playLimit = 20 * time.Minute
 
-func playing(t *testing.T, play string, env ...string) *exec.Cmd {
+func roleCommand(t *testing.T, play string, env ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {

@@ -93,7 +93,7 @@ func TestProcessesGetTheGraceBeforeTheyAreKilled(t *testing.T) {
 
 func TestProcessesOfACommandAreListed(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		p, _ := k.start(k.spec(stray("pid0") + "sleep 999 & echo $! >pid1; echo $$ >pid2; wait"))
+		p, _ := k.start(k.spec(strayCommand("pid0") + "sleep 999 & echo $! >pid1; echo $$ >pid2; wait"))
 		want := pids(t, k.ws, 3)
 		other, _ := k.start(k.spec("exec sleep 999"))
 		slices.Sort(want)

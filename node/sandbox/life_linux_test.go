@@ -25,7 +25,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 			os.Mkdir(dir, 0o700)
 			var script strings.Builder
 			for i := range 3 {
-				script.WriteString(stray(fmt.Sprint("pids/pid", i)))
+				script.WriteString(strayCommand(fmt.Sprint("pids/pid", i)))
 			}
 			script.WriteString(`trap "" TERM; sleep 999 & echo $! >pids/pida; echo $$ >pids/pidb; wait`)
 			s := k.spec(script.String())
@@ -51,7 +51,7 @@ func TestKillReachesWhatLeftTheSession(t *testing.T) {
 
 func TestTerminateReachesTheWholeTree(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		s := k.spec(stray("pid0") + `sleep 999 & echo $! >pid1; wait`)
+		s := k.spec(strayCommand("pid0") + `sleep 999 & echo $! >pid1; wait`)
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
 		p.Terminate()
@@ -102,7 +102,7 @@ func init() {
 		ws := os.Getenv("WS")
 		for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
 			script := fmt.Sprintf(`%s %s trap "" TERM; sleep 999 & echo $! >pid%sc; echo $$ >pid%sd; while :; do sleep 1; done`,
-				stray(fmt.Sprintf("pid%sa", mode)), stray(fmt.Sprintf("pid%sb", mode)), mode, mode)
+				strayCommand(fmt.Sprintf("pid%sa", mode)), strayCommand(fmt.Sprintf("pid%sb", mode)), mode, mode)
 			if _, err := box.Start(sandbox.Spec{
 				Profile: sandbox.Profile{Mode: mode, Workspace: ws}, Argv: []string{"/bin/sh", "-c", script}, Dir: ws,
 				Env: sandbox.Environ(ws, nil),
@@ -120,19 +120,19 @@ func init() {
 func TestNothingOutlivesANodeThatWasKilled(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		// The shells ignore SIGTERM, so the grace period must have passed.
-		if took := killed(t, k, filepath.Join(k.ws, "1")); took < sandbox.TermGrace {
+		if took := killNode(t, k, filepath.Join(k.ws, "1")); took < sandbox.TermGrace {
 			t.Errorf("all gone after %v, want at least %v", took, sandbox.TermGrace)
 		}
 	})
 }
 
-// killed starts a node, kills it, and returns how long after that its 8 processes were gone.
-func killed(t *testing.T, k *kit, ws string) time.Duration {
+// killNode starts a node, kills it, and returns how long after that its 8 processes were gone.
+func killNode(t *testing.T, k *kit, ws string) time.Duration {
 	t.Helper()
 	if err := os.Mkdir(ws, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cmd := playing(t, "node", "WS="+ws, "MISSING="+strings.Join(k.missing, " "))
+	cmd := roleCommand(t, "node", "WS="+ws, "MISSING="+strings.Join(k.missing, " "))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func killed(t *testing.T, k *kit, ws string) time.Duration {
 
 func TestHelperThatWasKilledIsReplaced(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		p, _ := k.start(k.spec(stray("pid0") + "sleep 999"))
+		p, _ := k.start(k.spec(strayCommand("pid0") + "sleep 999"))
 		left := pids(t, k.ws, 1)[0]
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID()))
 		if err != nil {
@@ -181,7 +181,7 @@ func TestHelperThatWasKilledIsReplaced(t *testing.T) {
 
 func TestCloseEndsEverything(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
-		s := k.spec(stray("pid0") + `trap "" TERM; echo $$ >pid1; echo "$TMPDIR" >temp; while :; do sleep 1; done`)
+		s := k.spec(strayCommand("pid0") + `trap "" TERM; echo $$ >pid1; echo "$TMPDIR" >temp; while :; do sleep 1; done`)
 		p, _ := k.start(s)
 		list := pids(t, k.ws, 2)
 		polltest.Until(t, "temp", func() bool { b, _ := os.ReadFile(filepath.Join(k.ws, "temp")); return len(b) > 0 })

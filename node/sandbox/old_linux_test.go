@@ -14,9 +14,9 @@ import (
 	"fairlead/node/sandbox"
 )
 
-// old makes the kernel answer seccomp(2) with an error, in this process and its descendants: for
-// any flags, or only for some.
-func old(answer unix.Errno, flags uint32) error {
+// withoutSeccomp makes the kernel answer seccomp(2) with an error, in this process and its
+// descendants: for any flags, or only for some.
+func withoutSeccomp(answer unix.Errno, flags uint32) error {
 	const load, equal, ret = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	no := unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ERRNO | uint32(answer)}
 	prog := []unix.SockFilter{{Code: load}, {Code: equal, Jt: 1, K: unix.SYS_SECCOMP}, {Code: ret, K: unix.SECCOMP_RET_ALLOW}}
@@ -46,7 +46,7 @@ func init() {
 		if os.Getenv("KERNEL") == "4.14" {
 			answer, flags = unix.EINVAL, unix.SECCOMP_FILTER_FLAG_SPEC_ALLOW
 		}
-		if err := old(answer, flags); err != nil {
+		if err := withoutSeccomp(answer, flags); err != nil {
 			fmt.Print("skip: ", err)
 			return 0
 		}
@@ -90,7 +90,7 @@ func TestCommandsRunOnKernelsWithoutOrWithOldFilters(t *testing.T) {
 	newKit(t)
 	for kernel, want := range map[string]string{"none": "false true", "4.14": "true true"} {
 		t.Run(kernel, func(t *testing.T) {
-			out, err := playing(t, "old", "KERNEL="+kernel).Output()
+			out, err := roleCommand(t, "old", "KERNEL="+kernel).Output()
 			if why, ok := strings.CutPrefix(string(out), "skip: "); ok {
 				t.Skipf("no such kernel can be played here: %s", why)
 			}

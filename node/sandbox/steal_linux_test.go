@@ -23,8 +23,8 @@ import (
 //go:embed testdata/secrets.txt
 var secretTable string
 
-// minSecretWays is the number of ways to read a secret that a machine of the project must be able to
-// try.
+// minSecretWays is the number of ways to read a secret that a machine of the project must be able
+// to try.
 const minSecretWays = 100
 
 // canary is the content of every secret, and of a variable of the node.
@@ -38,8 +38,9 @@ var canaries = func() []string {
 	return []string{canary, string(reversed), base64.StdEncoding.EncodeToString(line)[:16], hex.EncodeToString([]byte(canary))}
 }()
 
-// safe has secrets: in the home folder, in the node's own one, and by rules in the workspace.
-type safe struct {
+// secretStore has secrets: in the home folder, in the node's own one, and by rules in the
+// workspace.
+type secretStore struct {
 	*playground
 	secrets []string // absolute paths
 	node    *exec.Cmd
@@ -55,8 +56,8 @@ var homeFiles = []string{
 // hiddenFiles are in the workspace and hidden by rules.
 var hiddenFiles = []string{"secret/token", "certificates/app.key"}
 
-func newSafe(t *testing.T, mode escapeMode) *safe {
-	s := &safe{playground: newPlayground(t, mode.missing)}
+func newSecretStore(t *testing.T, mode escapeMode) *secretStore {
+	s := &secretStore{playground: newPlayground(t, mode.missing)}
 	for _, rel := range homeFiles {
 		s.secrets = append(s.secrets, filepath.Join(os.Getenv("HOME"), rel))
 	}
@@ -80,7 +81,7 @@ func newSafe(t *testing.T, mode escapeMode) *safe {
 }
 
 // plant writes the secrets, which a command with full access may have moved.
-func (s *safe) plant() {
+func (s *secretStore) plant() {
 	for _, path := range s.secrets {
 		dir := filepath.Dir(path)
 		os.Chmod(dir, 0o700)
@@ -94,7 +95,7 @@ func (s *safe) plant() {
 }
 
 // leak returns where the secret is in the output of a command or in the workspace.
-func (s *safe) leak(out answer) (where string) {
+func (s *secretStore) leak(out answer) (where string) {
 	if contains(out.Output) {
 		return "the output"
 	}
@@ -115,7 +116,7 @@ func contains(text string) bool {
 }
 
 // try makes one attempt, after a trial with full access if that must succeed.
-func (s *safe) try(w way, turn int, mode escapeMode, y *tally) {
+func (s *secretStore) try(w way, turn int, mode escapeMode, y *outcomes) {
 	if missing := w.missing(); len(missing) > 0 {
 		y.unavailable = append(y.unavailable, w.name)
 		return
@@ -149,7 +150,7 @@ func TestNoCommandReadsASecret(t *testing.T) {
 	list := parseWays(t, secretTable)
 	for _, mode := range escapeModes("try", "trypro") {
 		t.Run(mode.name, func(t *testing.T) {
-			s, y := newSafe(t, mode), &tally{}
+			s, y := newSecretStore(t, mode), &outcomes{}
 			mode.needs(t, s.box)
 			for i, w := range list {
 				if mode.only(w) {

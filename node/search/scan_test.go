@@ -43,13 +43,13 @@ func naive(text []byte, re *regexp.Regexp, w lineOptions) (out fileMatches) {
 	return out
 }
 
-// drip is a file of which Read returns a few bytes at a time.
-type drip struct {
+// slowReader is a file of which Read returns a few bytes at a time.
+type slowReader struct {
 	*bytes.Reader
 	rnd *rand.Rand
 }
 
-func (d drip) Read(p []byte) (int, error) { return d.Reader.Read(p[:1+d.rnd.IntN(len(p))]) }
+func (d slowReader) Read(p []byte) (int, error) { return d.Reader.Read(p[:1+d.rnd.IntN(len(p))]) }
 
 func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestScanAgreesWithTheNaiveWay(t *testing.T) {
 		if rnd.IntN(3) == 0 {
 			size = 0
 		}
-		got, want := s.scan(drip{bytes.NewReader(text), rnd}, size), naive(text, regexp.MustCompile(pattern), w)
+		got, want := s.scan(slowReader{bytes.NewReader(text), rnd}, size), naive(text, regexp.MustCompile(pattern), w)
 		got.isSkipped = false
 		for i := range got.matches { // because of the small buffer: the beginning of a longer line
 			if small && i < len(want.matches) && strings.HasPrefix(want.matches[i].Content, got.matches[i].Content[:min(6, len(got.matches[i].Content))]) {

@@ -108,7 +108,7 @@ func TestAForegroundCommandLeavesNoProcess(t *testing.T) {
 			}
 			all := pids(t, out.Output)
 			for _, pid := range all {
-				if alive := !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !zombie(pid); alive {
+				if alive := !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !isZombie(pid); alive {
 					t.Errorf("process %d still runs when the result is there", pid)
 				}
 			}

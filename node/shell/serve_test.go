@@ -55,13 +55,13 @@ func (r *reader) until(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-type ended struct {
+type finishedCommand struct {
 	out serveOut
 	err error
 }
 
 // startServer runs a command line, and returns its output and its end.
-func startServer(t *testing.T, in serveIn) (tool toolkit.Tool[access.Call], r *reader, stop func(), over chan ended) {
+func startServer(t *testing.T, in serveIn) (tool toolkit.Tool[access.Call], r *reader, stop func(), over chan finishedCommand) {
 	t.Helper()
 	ws, err := workspace.Open(t.TempDir())
 	if err != nil {
@@ -69,7 +69,7 @@ func startServer(t *testing.T, in serveIn) (tool toolkit.Tool[access.Call], r *r
 	}
 	jobs := NewJobs(JobOptions{})
 	t.Cleanup(jobs.Close)
-	tool, r, over = Serve(ws, jobs), &reader{}, make(chan ended, 1)
+	tool, r, over = Serve(ws, jobs), &reader{}, make(chan finishedCommand, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	raw, _ := json.Marshal(in)
 	var wg sync.WaitGroup
@@ -77,7 +77,7 @@ func startServer(t *testing.T, in serveIn) (tool toolkit.Tool[access.Call], r *r
 		result, err := tool.Call(ctx, access.Call{ID: "c1", Direct: true, Chunk: r.chunk}, raw)
 		var out serveOut
 		json.Unmarshal(result, &out)
-		over <- ended{out, err}
+		over <- finishedCommand{out, err}
 	})
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	return tool, r, cancel, over

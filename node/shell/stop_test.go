@@ -23,15 +23,15 @@ import (
 func waitForEnd(t *testing.T, pid int) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) { // a process that is not ours cannot be waited for
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || zombie(pid) {
+		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) {
 			return
 		}
 	}
 	t.Errorf("process %d still runs", pid)
 }
 
-// zombie reports whether a process has ended and has not been reaped.
-func zombie(pid int) bool {
+// isZombie reports whether a process has ended and has not been reaped.
+func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, ok := strings.Cut(string(stat), ") ")
 	return err == nil && ok && strings.HasPrefix(rest, "Z")

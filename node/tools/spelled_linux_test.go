@@ -32,8 +32,8 @@ func strangeName(r *rand.Rand) string {
 	}
 }
 
-// quoted returns a glob that matches a name only: quoting is added to the spelling.
-func quoted(text string) string {
+// quotedGlob returns a glob that matches a name only: quoting is added to the spelling.
+func quotedGlob(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(text)
 }
 
@@ -78,13 +78,13 @@ func TestEveryNameThatASearchShowsCanBeOpened(t *testing.T) {
 		}
 		// Where a search begins, and what a pattern names.
 		for _, a := range []tooltest.Args{
-			{"pattern": "*", "path": shown}, {"pattern": "d/" + quoted(filepath.Base(shown)) + "/*"}, {"pattern": "d/*/" + quoted(filepath.Base(text)) + "*"},
+			{"pattern": "*", "path": shown}, {"pattern": "d/" + quotedGlob(filepath.Base(shown)) + "/*"}, {"pattern": "d/*/" + quotedGlob(filepath.Base(text)) + "*"},
 		} {
 			if got := tooltest.Must[globOut](b, "Glob", a); got.Count != 2 {
 				t.Fatalf("%q: got %q for %v, want 2 matches", real, got.Matches, a)
 			}
 		}
-		if got := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "d/*/" + quoted(filepath.Base(text))}).Matches; len(got) != 1 || got[0] != text {
+		if got := tooltest.Must[globOut](b, "Glob", tooltest.Args{"pattern": "d/*/" + quotedGlob(filepath.Base(text))}).Matches; len(got) != 1 || got[0] != text {
 			t.Fatalf("%q by its own name: got %q, want it alone", text, got)
 		}
 		if err := os.RemoveAll(filepath.Join(b.WS.Dir(), "d")); err != nil {

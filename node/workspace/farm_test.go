@@ -11,15 +11,16 @@ import (
 // canary is in every file that must not be read.
 const canary = "the canary of a file that may not be read"
 
-// fence is a folder with a workspace, two grants and files outside, and their initial state.
-type fence struct {
+// testWorkspace is a folder with a workspace, two grants and files outside, and their initial
+// state.
+type testWorkspace struct {
 	t      testing.TB
 	base   string
 	r      *Root
 	before map[string]string // of the files that must not change
 }
 
-func newFence(t testing.TB, base string) *fence {
+func newTestWorkspace(t testing.TB, base string) *testWorkspace {
 	for dir, content := range map[string]string{"ws": "ws", "rw": "rw", "ro": "ro", "out": canary, "wsx": canary} {
 		for _, name := range []string{"f", "a/f", "a/b/f"} {
 			path := filepath.Join(base, dir, name)
@@ -38,12 +39,12 @@ func newFence(t testing.TB, base string) *fence {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fence{t: t, base: base, r: r}
+	return &testWorkspace{t: t, base: base, r: r}
 }
 
 // look returns the content of all files that must not change: everything but the workspace and the
 // writable grant.
-func (f *fence) look() map[string]string {
+func (f *testWorkspace) look() map[string]string {
 	seen := map[string]string{}
 	filepath.WalkDir(f.base, func(path string, d os.DirEntry, err error) error {
 		rel, _ := filepath.Rel(f.base, path)
@@ -67,7 +68,7 @@ func (f *fence) look() map[string]string {
 var words = []string{"..", "..", "a", "b", "f", ".", "l1", "l2", "l3", "new", "", "ws", "rw", "ro", "out", "../out", "../../out/f", "wsx", "BASE", "BASE/out", "BASE/ws", "BASE/ro", "BASE/rw", "/", "~"}
 
 // play makes links and uses paths as directed by the bytes.
-func (f *fence) play(script []byte) {
+func (f *testWorkspace) play(script []byte) {
 	next := func() int {
 		if len(script) == 0 {
 			return -1
@@ -127,7 +128,7 @@ func TestNoFarmOfLinksLeadsOut(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 10))
 	reads := 0
 	for range 20 {
-		f := newFence(t, t.TempDir())
+		f := newTestWorkspace(t, t.TempDir())
 		script := make([]byte, 300)
 		for i := range script {
 			script[i] = byte(rnd.IntN(256))
@@ -154,7 +155,7 @@ func FuzzLinkFarm(f *testing.F) {
 		if len(script) > 2000 {
 			return
 		}
-		fence := newFence(t, t.TempDir())
+		fence := newTestWorkspace(t, t.TempDir())
 		defer fence.r.Close()
 		fence.play(script)
 	})

@@ -43,8 +43,8 @@ func namesIn(t *testing.T, dir string) []string {
 	return names
 }
 
-// useSettledCache gives the test an empty cache whose clock is an hour ahead, so that all folders have
-// settled.
+// useSettledCache gives the test an empty cache whose clock is an hour ahead, so that all folders
+// have settled.
 func useSettledCache(t *testing.T) {
 	t.Helper()
 	was := cachedListings.now
@@ -69,9 +69,9 @@ func isCached(t *testing.T, dir string) bool {
 	return ok
 }
 
-// tick changes a folder until its time shows it: the clock of a file system goes in steps of some
-// milliseconds.
-func tick(t *testing.T, dir string) {
+// waitClockTick changes a folder until its time shows it: the clock of a file system goes in steps
+// of some milliseconds.
+func waitClockTick(t *testing.T, dir string) {
 	t.Helper()
 	var was, now unix.Stat_t
 	if err := unix.Stat(dir, &was); err != nil {
@@ -101,7 +101,7 @@ func TestAListingIsRememberedUntilItsFolderChanges(t *testing.T) {
 	}
 	do := func(what string, change func() error, want ...string) {
 		t.Helper()
-		tick(t, dir) // the change is not in the same tick of the clock as the listing before
+		waitClockTick(t, dir) // the change is not in the same tick of the clock as the listing before
 		if err := change(); err != nil {
 			t.Fatal(err)
 		}
