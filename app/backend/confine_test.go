@@ -46,9 +46,9 @@ func run(m *testing.M) int {
 // personHome is the person's own home folder, which may not exist on build machines.
 var personHome = os.Getenv("HOME")
 
-// elsewhere creates a folder outside the temporary folder: a sandbox may give commands a temporary
+// folderOutsideTemp creates a folder outside the temporary folder: a sandbox may give commands a temporary
 // folder of their own.
-func elsewhere(t *testing.T) string {
+func folderOutsideTemp(t *testing.T) string {
 	t.Helper()
 	here, err := os.Getwd()
 	if err != nil {
@@ -98,7 +98,7 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	if held.Level == display.LevelBad {
 		t.Skip("this machine enforces nothing, so nothing can be seen of it")
 	}
-	outside := elsewhere(t)
+	outside := folderOutsideTemp(t)
 	file := filepath.Join(outside, "made")
 	t.Log(answer(t, b, "!touch "+file))
 	if _, err := os.Stat(file); err == nil {

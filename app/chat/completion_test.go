@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// completing is a pane that offers three machines for words that begin with "@".
-func completing(t *testing.T) *desk {
+// newCompletingPane is a pane that offers three machines for words that begin with "@".
+func newCompletingPane(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
 	d.composer.entry.completion.complete = func(_ Model, _ context.Context, before string, _ protocol.NodeID) Completions {
@@ -36,7 +36,7 @@ func completing(t *testing.T) *desk {
 }
 
 func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
-	d := completing(t)
+	d := newCompletingPane(t)
 	e := d.composer.entry
 	test.Type(e, "ask @s")
 	if n := len(e.completion.found.List); !e.AcceptsTab() || n != 3 {
@@ -71,7 +71,7 @@ func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
 }
 
 func TestCompletionInTheMiddleReplacesOnlyItsWord(t *testing.T) {
-	d := completing(t)
+	d := newCompletingPane(t)
 	e := d.composer.entry
 	test.Type(e, "on and on")
 	for range len(" and on") {
@@ -93,7 +93,7 @@ func TestCompletionInTheMiddleReplacesOnlyItsWord(t *testing.T) {
 }
 
 func TestCompletionIsChosenByMouseAndFolderContinues(t *testing.T) {
-	d := completing(t)
+	d := newCompletingPane(t)
 	e := d.composer.entry
 	test.Type(e, "@s")
 	row := e.completion.rows.Objects[2].(*completionRow)
@@ -111,7 +111,7 @@ func TestCompletionIsChosenByMouseAndFolderContinues(t *testing.T) {
 }
 
 func TestCompleteCommandIsSentByEnter(t *testing.T) {
-	d := completing(t)
+	d := newCompletingPane(t)
 	e := d.composer.entry
 	test.Type(e, "/new")
 	if !e.AcceptsTab() {

@@ -25,8 +25,8 @@ func machineAt(id protocol.NodeID, home, workspace string, tools ...string) prot
 	return protocol.NodeInfo{ID: id, Online: true, Platform: "linux-x64", Host: &protocol.HostInfo{Home: home, Workspace: workspace}, Tools: tools}
 }
 
-// carriedOut returns the calls that the operator makes for a request, as "tool arguments".
-func carriedOut(t *testing.T, machines []protocol.NodeInfo, current protocol.NodeID, text string) (calls []string, answer string) {
+// operatorCalls returns the calls that the operator makes for a request, as "tool arguments".
+func operatorCalls(t *testing.T, machines []protocol.NodeInfo, current protocol.NodeID, text string) (calls []string, answer string) {
 	t.Helper()
 	req := llm.Request{
 		System:   "Default machine: " + string(current.ToolPrefix()) + "\n",
@@ -89,7 +89,7 @@ func checkExamples(t *testing.T, machines []protocol.NodeInfo, current protocol.
 	}
 	calls := map[string]bool{}
 	for _, e := range list {
-		made, answer := carriedOut(t, machines, current, e.request)
+		made, answer := operatorCalls(t, machines, current, e.request)
 		if len(made) != 1 || answer != "" {
 			t.Errorf("%q = %q %q, want one call", e.request, made, answer)
 			continue

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// attaching is a pane that offers an item of a server.
-func attaching(t *testing.T, item protocol.ServerItem) *desk {
+// newAttachingPane is a pane that offers an item of a server.
+func newAttachingPane(t *testing.T, item protocol.ServerItem) *desk {
 	t.Helper()
 	d := newDesk(t, 860, 600)
 	d.composer.entry.completion.complete = func(_ Model, _ context.Context, before string, _ protocol.NodeID) Completions {
@@ -32,7 +32,7 @@ func attaching(t *testing.T, item protocol.ServerItem) *desk {
 }
 
 func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
-	d := attaching(t, protocol.ServerItem{Server: "docs", Kind: "resource", URI: "doc://plan", Title: "Plan"})
+	d := newAttachingPane(t, protocol.ServerItem{Server: "docs", Kind: "resource", URI: "doc://plan", Title: "Plan"})
 	e := d.composer.entry
 	test.Type(e, "read @pl")
 	key(e, fyne.KeyReturn)
@@ -50,7 +50,7 @@ func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
 }
 
 func TestAPromptAsksForItsArguments(t *testing.T) {
-	d := attaching(t, protocol.ServerItem{Server: "docs", Kind: "prompt", Name: "review", Title: "Review", Arguments: []protocol.ServerArgument{
+	d := newAttachingPane(t, protocol.ServerItem{Server: "docs", Kind: "prompt", Name: "review", Title: "Review", Arguments: []protocol.ServerArgument{
 		{Name: "file", Description: "The file to review", Required: true}, {Name: "style"},
 	}})
 	e := d.composer.entry

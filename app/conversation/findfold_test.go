@@ -13,9 +13,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// folds is a chat with the word needle in a message, in collapsed thinking, in the command and the
+// chatWithFolds is a chat with the word needle in a message, in collapsed thinking, in the command and the
 // output of a collapsed card, and in an expanded card's output.
-func folds() State {
+func chatWithFolds() State {
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	long := strings.Repeat("nothing here\n", 300)
 	s.Messages = append(
@@ -49,7 +49,7 @@ func (d *desk) rowOpen(t *testing.T, kind int) bool {
 
 func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 	d := newDesk(t, 700, 500)
-	d.Update(folds())
+	d.Update(chatWithFolds())
 	d.Find()
 	f := d.finder
 	f.field.SetText("needle")
@@ -78,7 +78,7 @@ func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 
 func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
 	d := newDesk(t, 700, 500)
-	d.Update(folds())
+	d.Update(chatWithFolds())
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindThinking {
 			id, _ := collapsible(it)
@@ -134,7 +134,7 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 
 func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 	d := newDesk(t, 700, 500)
-	d.Update(folds())
+	d.Update(chatWithFolds())
 	d.Find()
 	d.host.Holds = true
 	d.finder.field.SetText("needl")
@@ -157,7 +157,7 @@ func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 
 func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 	d := newDesk(t, 700, 500)
-	d.Update(folds())
+	d.Update(chatWithFolds())
 	d.transcript.Selection.SelectAll()
 	text := d.transcript.Selection.Text()
 	if !strings.Contains(text, "find needle") || strings.Contains(text, "nothing here") || strings.Contains(text, "Where is the Needle") {
@@ -176,7 +176,7 @@ func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
 
 func TestACardsTextHasAMenu(t *testing.T) {
 	d := newDesk(t, 700, 500)
-	d.Update(folds())
+	d.Update(chatWithFolds())
 	var card *transcript.CallCard
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool {

@@ -19,8 +19,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// aside is a note for the model.
-func aside(text string) protocol.Block {
+// modelNote is a note for the model.
+func modelNote(text string) protocol.Block {
 	b := protocol.Text(text)
 	b.Aside = true
 	return b
@@ -34,7 +34,7 @@ func cardOf(m protocol.Message) transcript.Call {
 func TestEditedCallShowsItsOutputAndItsOwnArguments(t *testing.T) {
 	exit := 0
 	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{
-		aside(`The person changed the call before it ran. Its arguments were: {"command":"make"}`),
+		modelNote(`The person changed the call before it ran. Its arguments were: {"command":"make"}`),
 		protocol.Text(`{"status":"completed","sessionId":"e130","exitCode":0,"output":"built\n","tail":"built\n"}`),
 	}, Call: &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallDone, ExitCode: &exit, Edited: true, Args: json.RawMessage(`{"command":"make"}`)}}
 	c := cardOf(m)
@@ -65,7 +65,7 @@ func TestOutputBeforeACrashStaysInTheCard(t *testing.T) {
 
 func TestLateResultSaysThatItIsLate(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, Content: protocol.Content{
-		aside("The outcome of the call of Bash on server that started at 10:00:00 was unknown. The machine has now reported it:"), protocol.Text(`{"output":"built\n"}`),
+		modelNote("The outcome of the call of Bash on server that started at 10:00:00 was unknown. The machine has now reported it:"), protocol.Text(`{"output":"built\n"}`),
 	}, Call: &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallDone}}
 	if c := cardOf(m); c.Output != "built" || !strings.Contains(c.Note, "after its connection had been lost") {
 		t.Errorf(`got %+v; want c.Output == "built" && strings.Contains(c.Note, "after its connection had been lost")`, c)

@@ -116,8 +116,8 @@ func TestOwnMachineComesFirst(t *testing.T) {
 	}
 }
 
-// woken returns the facts whose watchers a change wakes up.
-func woken(t *testing.T, f *Feed, change func()) (names string) {
+// wokenFacts returns the facts whose watchers a change wakes up.
+func wokenFacts(t *testing.T, f *Feed, change func()) (names string) {
 	t.Helper()
 	facts := map[string]Fact{
 		"status": f.Status, "sessions": f.Sessions, "runs": f.Runs, "texts": f.Texts, "calls": f.Calls, "questions": f.Questions,
@@ -156,7 +156,7 @@ func TestChangeWakesOnlyItsReaders(t *testing.T) {
 		{protocol.Change{Kind: protocol.ChangeSkills}, "changed "},
 		{protocol.Change{Kind: "later"}, ""},
 	} {
-		if got := woken(t, f, func() { f.Apply(c.change) }); got != c.want {
+		if got := wokenFacts(t, f, func() { f.Apply(c.change) }); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.change.Kind, got, c.want)
 		}
 	}

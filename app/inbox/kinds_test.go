@@ -14,8 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// everyKind returns a question of each kind, and one of a newer gateway.
-func everyKind() []protocol.Question {
+// questionsOfEveryKind returns a question of each kind, and one of a newer gateway.
+func questionsOfEveryKind() []protocol.Question {
 	widen := wantsToPair("widen")
 	widen.Kind, widen.Pairing.Words, widen.Pairing.Wider, widen.ExpiresAt = protocol.AskWiden, nil, []string{"the tool Write"}, 0
 	return []protocol.Question{
@@ -40,7 +40,7 @@ func TestEveryKindIsShownAndAnswered(t *testing.T) {
 		{"new", "Update Fairlead", "", "", "new later"},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			questions := feed.QuestionList(everyKind())
+			questions := feed.QuestionList(questionsOfEveryKind())
 			q, _ := questions.Find(protocol.QuestionID(c.id))
 			b := newBench(t, q)
 			pagetest.Shot(t, b.window, "kind-"+c.id)
@@ -66,7 +66,7 @@ func TestEveryKindIsShownAndAnswered(t *testing.T) {
 
 // TestEnterNeverAllowsAnyKind presses the keys that press a button on the button that allows.
 func TestEnterNeverAllowsAnyKind(t *testing.T) {
-	for _, q := range everyKind() {
+	for _, q := range questionsOfEveryKind() {
 		b := newBench(t, q)
 		b.frame.scroll.ScrollToBottom()
 		b.wait(3 * time.Second)
@@ -84,7 +84,7 @@ func TestEnterNeverAllowsAnyKind(t *testing.T) {
 // TestQuestionWithALimitComesBeforeOneWithout shows a machine that offers more, for which nobody
 // waits, and then a device that waits.
 func TestQuestionWithALimitComesBeforeOneWithout(t *testing.T) {
-	list := everyKind()
+	list := questionsOfEveryKind()
 	pair, widen, call := list[1], list[2], list[0]
 	b := newBench(t)
 	b.Update([]protocol.Question{widen}, feed.View{})
@@ -104,7 +104,7 @@ func TestQuestionWithALimitComesBeforeOneWithout(t *testing.T) {
 func TestPageHasAllKindsInOneOrder(t *testing.T) {
 	in, w := newInboxBench(t)
 	in.clock = pagetest.Clock
-	list := everyKind()
+	list := questionsOfEveryKind()
 	list[0].ExpiresAt, list[1].Later = atNoon(30*time.Second), atNoon(time.Hour)
 	protocol.SortQuestions(list)
 	v := feed.View{Questions: feed.Questions{Pending: list}, Machines: twoMachines()}
@@ -137,7 +137,7 @@ func TestPageHasAllKindsInOneOrder(t *testing.T) {
 func TestCardThatChangesIsSeenAgain(t *testing.T) {
 	in, _ := newInboxBench(t)
 	in.clock = pagetest.Clock
-	q := everyKind()[5]
+	q := questionsOfEveryKind()[5]
 	in.Update(feed.View{Questions: feed.Questions{Pending: []protocol.Question{q}}})
 	in.Tick(pagetest.Noon.Add(3 * time.Second))
 	pagetest.Button(t, in.Box, "Accept")

@@ -68,7 +68,7 @@ func robot(b *bench, rnd *rand.Rand) {
 func TestRobotNeverAllows(t *testing.T) {
 	b := newBench(t, ask("first", "make"))
 	rnd := rand.New(rand.NewPCG(7, 7))
-	kinds := []func(string) protocol.Question{func(id string) protocol.Question { return ask(id, "make") }, risky, offering, twoParts}
+	kinds := []func(string) protocol.Question{func(id string) protocol.Question { return ask(id, "make") }, risky, approvalWithRules, twoParts}
 	dialogs := 10_000
 	if os.Getenv("FAIRLEAD_ROBOT") == "" {
 		dialogs = 1_000 // otherwise it takes a minute

@@ -17,8 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// offering is an approval that offers rules.
-func offering(id string) protocol.Question {
+// approvalWithRules is an approval that offers rules.
+func approvalWithRules(id string) protocol.Question {
 	q := ask(id, "make test")
 	q.Choices = []string{protocol.ScopeOnce, protocol.ScopeSession, protocol.ScopeFolder, protocol.ScopeMachine, protocol.ScopeAlways}
 	q.Offers = []protocol.RuleOffer{
@@ -40,7 +40,7 @@ func offering(id string) protocol.Question {
 
 func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
 	for looked, want := range map[int]string{0: question.NoCallsText, 1: "Checked against the last call: it allows nothing else.", 2: "Checked against the last 2 calls: it allows"} {
-		b := newBench(t, offering("q"))
+		b := newBench(t, approvalWithRules("q"))
 		b.found = protocol.RuleTryResult{Looked: looked}
 		b.wait(2 * time.Second)
 		b.choose("Always in this folder")
@@ -51,7 +51,7 @@ func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
 }
 
 func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
-	b := newBench(t, offering("q"))
+	b := newBench(t, approvalWithRules("q"))
 	b.found = protocol.RuleTryResult{Looked: 120, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
 		CallID: "c1", Tool: "Bash", Node: "server",
 		Input: json.RawMessage(`{"command":"make test"}`),
@@ -82,7 +82,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 }
 
 func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
-	b := newBench(t, offering("q"))
+	b := newBench(t, approvalWithRules("q"))
 	b.wait(2 * time.Second)
 	b.choose("Always on this machine")
 	b.wait(2 * time.Second)
@@ -107,7 +107,7 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 }
 
 func TestRuleHasOneChoiceAndCanBeLeft(t *testing.T) {
-	b := newBench(t, offering("q"))
+	b := newBench(t, approvalWithRules("q"))
 	b.wait(2 * time.Second)
 	b.choose("Always, everywhere")
 	for _, i := range []int{0, 1, 1} {
@@ -126,7 +126,7 @@ func TestRuleHasOneChoiceAndCanBeLeft(t *testing.T) {
 }
 
 func TestPreviewThatFailsSaysSo(t *testing.T) {
-	b := newBench(t, offering("q"))
+	b := newBench(t, approvalWithRules("q"))
 	b.try = func(_ json.RawMessage, done func(protocol.RuleTryResult, error)) {
 		done(protocol.RuleTryResult{}, errors.New("no journal"))
 	}

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// board simulates macOS: its notification center, and plain notifications.
-type board struct {
+// fakeMac simulates macOS: its notification center, and plain notifications.
+type fakeMac struct {
 	tell func(event)
 
 	mu       sync.Mutex
@@ -24,14 +24,14 @@ type board struct {
 	up       map[string]Message
 }
 
-func (b *board) note(format string, args ...any) {
+func (b *fakeMac) note(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.did = append(b.did, fmt.Sprintf(format, args...))
 }
 
 // has checks the actions since the last call.
-func (b *board) has(t *testing.T, want ...string) {
+func (b *fakeMac) has(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
 	b.mu.Lock()
@@ -42,13 +42,13 @@ func (b *board) has(t *testing.T, want ...string) {
 	b.did = nil
 }
 
-func (b *board) set(f func()) {
+func (b *fakeMac) set(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f()
 }
 
-func (b *board) rights(context.Context) (permission, error) {
+func (b *fakeMac) rights(context.Context) (permission, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.silent {
@@ -57,44 +57,44 @@ func (b *board) rights(context.Context) (permission, error) {
 	return b.may, nil
 }
 
-func (b *board) ask() { b.note("ask") }
+func (b *fakeMac) ask() { b.note("ask") }
 
-func (b *board) post(_ context.Context, name string, m Message) error {
+func (b *fakeMac) post(_ context.Context, name string, m Message) error {
 	b.note("post %s %q deny %v", name, m.Body, m.Deny)
 	b.set(func() { b.up[name] = m })
 	return nil
 }
 
-func (b *board) take(name string) {
+func (b *fakeMac) take(name string) {
 	if _, ok := b.up[name]; ok {
 		b.note("take %s", name)
 		b.set(func() { delete(b.up, name) })
 	}
 }
 
-func (b *board) close() { b.note("close") }
+func (b *fakeMac) close() { b.note("close") }
 
-// plainly shows notifications without buttons.
-type plainly struct{ b *board }
+// plainNotifier shows notifications without buttons.
+type plainNotifier struct{ b *fakeMac }
 
-func (p plainly) show(_ context.Context, m Message) error {
+func (p plainNotifier) show(_ context.Context, m Message) error {
 	p.b.note("plain %q", m.Body)
 	return nil
 }
-func (plainly) remove(context.Context, string) {}
-func (plainly) close()                         {}
-func (p plainly) locked(context.Context) bool {
+func (plainNotifier) remove(context.Context, string) {}
+func (plainNotifier) close()                         {}
+func (p plainNotifier) locked(context.Context) bool {
 	p.b.mu.Lock()
 	defer p.b.mu.Unlock()
 	return p.b.isLocked
 }
 
-// onBoard runs a test with a notifier whose system is a board.
-func onBoard(t *testing.T, may permission, test func(t *testing.T, n *Notifier, b *board)) {
+// withFakeMac runs a test with a notifier whose system is a board.
+func withFakeMac(t *testing.T, may permission, test func(t *testing.T, n *Notifier, b *fakeMac)) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &board{may: may, up: make(map[string]Message)}
+		b := &fakeMac{may: may, up: make(map[string]Message)}
 		open := func(a Actions) (system, error) {
-			return openCenter(func(tell func(event)) center { b.tell = tell; return b }, plainly{b}, a), nil
+			return openCenter(func(tell func(event)) center { b.tell = tell; return b }, plainNotifier{b}, a), nil
 		}
 		n := start(open, Actions{
 			Review: func(id string) { b.note("review %s", id) }, Deny: func(id string) { b.note("denied %s", id) },
@@ -107,7 +107,7 @@ func onBoard(t *testing.T, may permission, test func(t *testing.T, n *Notifier, 
 }
 
 func TestNotificationsWaitUntilThePersonAllowsThem(t *testing.T) {
-	onBoard(t, undecided, func(t *testing.T, n *Notifier, b *board) {
+	withFakeMac(t, undecided, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: "a", Body: "A"})
 		n.Show(Message{ID: "b", Body: "B"})
 		n.Show(Message{ID: "c", Body: "C"})
@@ -128,7 +128,7 @@ func TestNotificationsWaitUntilThePersonAllowsThem(t *testing.T) {
 
 func TestARefusalIsToldOnceAndNothingIsShownAnotherWay(t *testing.T) {
 	for _, answer := range []string{answerNo, answerFailed} { // macOS reports a denial in both ways
-		onBoard(t, undecided, func(t *testing.T, n *Notifier, b *board) {
+		withFakeMac(t, undecided, func(t *testing.T, n *Notifier, b *fakeMac) {
 			n.Show(Message{ID: "a"})
 			b.has(t, "ask")
 			b.set(func() { b.may = refused })
@@ -144,7 +144,7 @@ func TestARefusalIsToldOnceAndNothingIsShownAnotherWay(t *testing.T) {
 }
 
 func TestAProgramThatTheSystemGivesNoneHasPlainOnes(t *testing.T) {
-	onBoard(t, undecided, func(t *testing.T, n *Notifier, b *board) {
+	withFakeMac(t, undecided, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: "a", Body: "A"})
 		b.has(t, "ask")
 		b.tell(event{what: answerFailed})
@@ -155,7 +155,7 @@ func TestAProgramThatTheSystemGivesNoneHasPlainOnes(t *testing.T) {
 }
 
 func TestButtonsInACenterDoWhatTheySay(t *testing.T) {
-	onBoard(t, granted, func(t *testing.T, n *Notifier, b *board) {
+	withFakeMac(t, granted, func(t *testing.T, n *Notifier, b *fakeMac) {
 		for _, what := range []string{keyReview, keyDefault, keyDeny, keyAllow, "unknown", "com.apple.UNNotificationDismissActionIdentifier"} {
 			n.Show(Message{ID: what, Deny: true})
 		}
@@ -173,7 +173,7 @@ func TestButtonsInACenterDoWhatTheySay(t *testing.T) {
 }
 
 func TestACenterThatKeepsThemFromTheScreenHasShownNothing(t *testing.T) {
-	onBoard(t, quiet, func(t *testing.T, n *Notifier, b *board) {
+	withFakeMac(t, quiet, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: "a"})
 		b.has(t, `post fairlead-a "" deny false`)
 		b.set(func() { b.silent = true })
@@ -183,7 +183,7 @@ func TestACenterThatKeepsThemFromTheScreenHasShownNothing(t *testing.T) {
 }
 
 func TestALockedScreenHidesWhatACenterShows(t *testing.T) {
-	onBoard(t, undecided, func(t *testing.T, n *Notifier, b *board) {
+	withFakeMac(t, undecided, func(t *testing.T, n *Notifier, b *fakeMac) {
 		b.set(func() { b.isLocked = true })
 		n.Show(Message{ID: "a", Body: "secret", Deny: true})
 		n.Show(Message{ID: "b", Body: "secret", Deny: true})
@@ -201,7 +201,7 @@ func TestALockedScreenHidesWhatACenterShows(t *testing.T) {
 // the program.
 func TestCTakesEveryTextOfANotification(t *testing.T) {
 	const evil = "a\x00b\xff\x1b\u202e\n" + "%s"
-	onBoard(t, granted, func(t *testing.T, n *Notifier, b *board) {
+	withFakeMac(t, granted, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: evil, Title: evil, Body: strings.Repeat(evil, 1000)})
 		synctest.Wait()
 		for name, m := range b.up {

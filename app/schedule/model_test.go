@@ -13,13 +13,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// clockwork serves one schedule and records the requests for it.
-type clockwork struct {
+// fakeGateway serves one schedule and records the requests for it.
+type fakeGateway struct {
 	jobs    []protocol.CronJob
 	removed int
 }
 
-func (c *clockwork) serve(f *feedtest.Gateway) {
+func (c *fakeGateway) serve(f *feedtest.Gateway) {
 	feedtest.On(f, protocol.CronList, func(p protocol.CronListParams) (protocol.CronListResult, error) {
 		return protocol.CronListResult{Jobs: c.jobs[min(p.Offset, len(c.jobs)):min(p.Offset+2, len(c.jobs))], Count: len(c.jobs)}, nil
 	})
@@ -42,7 +42,7 @@ func (c *clockwork) serve(f *feedtest.Gateway) {
 }
 
 func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
-	c := &clockwork{jobs: []protocol.CronJob{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}, {ID: "e"}}}
+	c := &fakeGateway{jobs: []protocol.CronJob{{ID: "a"}, {ID: "b"}, {ID: "c"}, {ID: "d"}, {ID: "e"}}}
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		s.Load(t.Context())
@@ -61,7 +61,7 @@ func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 }
 
 func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
-	c := &clockwork{jobs: []protocol.CronJob{{ID: "a", Enabled: true}, {ID: "b"}}}
+	c := &fakeGateway{jobs: []protocol.CronJob{{ID: "a", Enabled: true}, {ID: "b"}}}
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		s.Load(t.Context())

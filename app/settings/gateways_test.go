@@ -17,8 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// far are the remote gateways of a test.
-type far struct {
+// fakeGateways are the remote gateways of a test.
+type fakeGateways struct {
 	list    []Gateway
 	opened  string
 	down    string
@@ -27,16 +27,16 @@ type far struct {
 	answers chan error
 }
 
-func (f *far) List() ([]Gateway, error) { return slices.Clone(f.list), nil }
-func (f *far) Open(id string) error     { f.opened = id; return nil }
-func (f *far) Leave(_ context.Context, id string) (bool, error) {
+func (f *fakeGateways) List() ([]Gateway, error) { return slices.Clone(f.list), nil }
+func (f *fakeGateways) Open(id string) error     { f.opened = id; return nil }
+func (f *fakeGateways) Leave(_ context.Context, id string) (bool, error) {
 	f.list = slices.DeleteFunc(f.list, func(g Gateway) bool { return g.ID == id })
 	return !f.silent, nil
 }
 
-func (f *far) Changes() *feed.Value[int] { return f.changes }
+func (f *fakeGateways) Changes() *feed.Value[int] { return f.changes }
 
-func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, int)) (string, error) {
+func (f *fakeGateways) Pair(ctx context.Context, taken Invitation, show func([]string, int)) (string, error) {
 	show([]string{"cobalt", "otter"}, 120)
 	select {
 	case err := <-f.answers:
@@ -50,7 +50,7 @@ func (f *far) Pair(ctx context.Context, taken Invitation, show func([]string, in
 }
 
 func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
-	f := &far{changes: feed.NewValue(0)}
+	f := &fakeGateways{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)
 		e := newGatewaysPage(p.view)
@@ -151,7 +151,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 }
 
 func TestButtonOfPairingStaysInView(t *testing.T) {
-	f := &far{changes: feed.NewValue(0)}
+	f := &fakeGateways{changes: feed.NewValue(0)}
 	for i := range 20 {
 		f.list = append(f.list, Gateway{ID: string(rune('a' + i)), Name: "cellar", PairedAt: time.Now()})
 	}
@@ -172,7 +172,7 @@ func TestButtonOfPairingStaysInView(t *testing.T) {
 }
 
 func TestPairingGoesOnWhileAnotherPageIsShown(t *testing.T) {
-	f := &far{changes: feed.NewValue(0)}
+	f := &fakeGateways{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)
 		open := func() (*gatewaysPage, context.CancelFunc) {

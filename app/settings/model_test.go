@@ -13,13 +13,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func bound(n float64) *float64 { return &n }
+func floatPointer(n float64) *float64 { return &n }
 
 var someFields = []protocol.ConfigField{
 	{Path: "apiKeys.*", Title: "Key", Group: "Keys", Type: "string", Secret: true, Description: "The key for the provider of this name."},
 	{
 		Path: "timeouts.llmMs", Title: "Time for a step", Group: "Time limits", Type: "integer", Default: json.RawMessage(`300000`),
-		Min: bound(1000), Max: bound(86400000), Format: protocol.FormatMillis,
+		Min: floatPointer(1000), Max: floatPointer(86400000), Format: protocol.FormatMillis,
 	},
 	{Path: "cron.enabled", Title: "Schedules run", Group: "Schedules", Type: "boolean", Default: json.RawMessage(`true`)},
 	{Path: "session.identityLinks.*", Title: "Addresses of a person", Group: "Chats", Type: "list", Items: "string"},
@@ -103,7 +103,7 @@ func TestSettingChangedElsewhereIsLoaded(t *testing.T) {
 func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 	texts := protocol.ConfigField{Type: "list", Items: "string"}
 	objects := protocol.ConfigField{Type: "list", Items: "object"}
-	millis := protocol.ConfigField{Type: "integer", Format: protocol.FormatMillis, Min: bound(0), Max: bound(86400000)}
+	millis := protocol.ConfigField{Type: "integer", Format: protocol.FormatMillis, Min: floatPointer(0), Max: floatPointer(86400000)}
 	every := protocol.ConfigField{Type: "string", Format: protocol.FormatDuration}
 	for _, c := range []struct {
 		field              protocol.ConfigField
@@ -175,7 +175,7 @@ func TestDurationsAreReadAsPeopleWriteThem(t *testing.T) {
 
 func TestRefusalIsSaidInTheWordsOfThePage(t *testing.T) {
 	s := Setting{
-		ConfigField: protocol.ConfigField{Type: "integer", Format: protocol.FormatMillis, Min: bound(1000), Max: bound(60000)},
+		ConfigField: protocol.ConfigField{Type: "integer", Format: protocol.FormatMillis, Min: floatPointer(1000), Max: floatPointer(60000)},
 		Name:        "timeouts.llmMs",
 	}
 	for text, want := range map[string]string{

@@ -21,8 +21,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// whole is the page of the settings in a window, without a gateway.
-type whole struct {
+// testPage is the page of the settings in a window, without a gateway.
+type testPage struct {
 	*Page
 	host  *pagetest.Host
 	w     fyne.Window
@@ -32,12 +32,12 @@ type whole struct {
 	ended bool     // the page of another package was closed
 }
 
-func inSettings(t *testing.T, width float32, body func(t *testing.T, s *whole)) {
+func inSettings(t *testing.T, width float32, body func(t *testing.T, s *testPage)) {
 	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, b *bench) {
-		s := &whole{host: &pagetest.Host{}}
+		s := &testPage{host: &pagetest.Host{}}
 		o := b.o
 		o.About = About{Version: "1", Changes: "- A"}
-		o.Gateways, o.Pairing = &far{changes: feed.NewValue(0)}, NewPairing(t.Context())
+		o.Gateways, o.Pairing = &fakeGateways{changes: feed.NewValue(0)}, NewPairing(t.Context())
 		o.Leave = func() { s.left++ }
 		o.Shown = func(title string, inPlace bool) { s.shown = append(s.shown, fmt.Sprint(title, " ", inPlace)) }
 		o.Pages = []Entry{{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
@@ -51,7 +51,7 @@ func inSettings(t *testing.T, width float32, body func(t *testing.T, s *whole)) 
 	})
 }
 
-func (s *whole) lit() string {
+func (s *testPage) selectedTitle() string {
 	for i := range s.entries {
 		if s.item(i).Selected {
 			return s.item(i).Title
@@ -61,7 +61,7 @@ func (s *whole) lit() string {
 }
 
 func TestCursorOfTheListIsOnThePageThatIsShown(t *testing.T) {
-	inSettings(t, 880, func(t *testing.T, s *whole) {
+	inSettings(t, 880, func(t *testing.T, s *testPage) {
 		for _, title := range []string{"Skills", AboutTitle, generalTitle} {
 			s.Open(title) // as a link does
 			if got := s.list.Cursor(); got != s.indexOf(title) {
@@ -72,19 +72,19 @@ func TestCursorOfTheListIsOnThePageThatIsShown(t *testing.T) {
 }
 
 // escape presses Escape outside a field.
-func (s *whole) escape() { s.Back() }
+func (s *testPage) escape() { s.Back() }
 
 func TestSettingsListPagesBesideThePage(t *testing.T) {
-	inSettings(t, 880, func(t *testing.T, s *whole) {
-		if s.lit() != generalTitle {
-			t.Errorf("first shown: got %q, want %s", s.lit(), generalTitle)
+	inSettings(t, 880, func(t *testing.T, s *testPage) {
+		if s.selectedTitle() != generalTitle {
+			t.Errorf("first shown: got %q, want %s", s.selectedTitle(), generalTitle)
 		}
 		pagetest.Shows(t, s.w.Content(), "All settings", "Text size")
 		s.choose(s.indexOf("Skills"))
 		pagetest.Shows(t, s.w.Content(), "the skills", "All settings")
 		s.Open("no such page") // of another version
-		if s.lit() != "Skills" {
-			t.Errorf("an unknown page: got %q, want Skills", s.lit())
+		if s.selectedTitle() != "Skills" {
+			t.Errorf("an unknown page: got %q, want Skills", s.selectedTitle())
 		}
 		for _, step := range []struct {
 			by   int
@@ -92,8 +92,8 @@ func TestSettingsListPagesBesideThePage(t *testing.T) {
 		}{{1, gatewaysTitle}, {-1, "Skills"}, {-4, generalTitle}, {-1, allSettingsTitle}, {1, generalTitle}} {
 			s.MoveTab(step.by)
 			pagetest.Settle()
-			if s.lit() != step.want {
-				t.Errorf("by %d: got %q, want %q", step.by, s.lit(), step.want)
+			if s.selectedTitle() != step.want {
+				t.Errorf("by %d: got %q, want %q", step.by, s.selectedTitle(), step.want)
 			}
 		}
 		if !s.ended {
@@ -104,7 +104,7 @@ func TestSettingsListPagesBesideThePage(t *testing.T) {
 
 func TestEscapeGoesBackStepByStep(t *testing.T) {
 	for _, width := range []float32{480, 880} {
-		inSettings(t, width, func(t *testing.T, s *whole) {
+		inSettings(t, width, func(t *testing.T, s *testPage) {
 			if s.narrow != (width < 600) {
 				t.Fatalf("%v wide: narrow is %v", width, s.narrow)
 			}
@@ -132,7 +132,7 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 }
 
 func TestNarrowSettingsShowThePageInPlaceOfTheList(t *testing.T) {
-	inSettings(t, 480, func(t *testing.T, s *whole) {
+	inSettings(t, 480, func(t *testing.T, s *testPage) {
 		if last := s.shown[len(s.shown)-1]; last != generalTitle+" false" || s.content.Visible() {
 			t.Errorf("first: got %q, page visible: %v, want the list", last, s.content.Visible())
 		}
@@ -150,7 +150,7 @@ func TestNarrowSettingsShowThePageInPlaceOfTheList(t *testing.T) {
 }
 
 func TestSearchLeadsToASettingAndMarksIt(t *testing.T) {
-	inSettings(t, 880, func(t *testing.T, s *whole) {
+	inSettings(t, 880, func(t *testing.T, s *testPage) {
 		s.search.field.SetText("zzz")
 		pagetest.Shows(t, s.w.Content(), "No settings found.")
 		s.model.Value.Update(func(v *View) {
@@ -194,7 +194,7 @@ func TestSearchLeadsToASettingAndMarksIt(t *testing.T) {
 }
 
 func TestEverySectionIsFound(t *testing.T) {
-	inSettings(t, 880, func(t *testing.T, s *whole) {
+	inSettings(t, 880, func(t *testing.T, s *testPage) {
 		s.e.Feed.Update(func(v *feed.View) { v.Status.Status = protocol.Status{Listen: "127.0.0.1:1"} }, s.e.Feed.All()...)
 		for page, list := range sections {
 			s.Open(page)
@@ -212,7 +212,7 @@ func TestEverySectionIsFound(t *testing.T) {
 }
 
 func TestLinksShowPages(t *testing.T) {
-	inSettings(t, 480, func(t *testing.T, s *whole) {
+	inSettings(t, 480, func(t *testing.T, s *testPage) {
 		for link, want := range map[string]string{
 			"fairlead://settings/models": ModelsTitle, "fairlead://settings/all-settings": allSettingsTitle, "FAIRLEAD://Settings/This-Computer/": computerTitle,
 			" fairlead://settings/skills?enable=1#x": "Skills",
@@ -256,7 +256,7 @@ func FuzzLinksToTheSettings(f *testing.F) {
 }
 
 func TestSettingsFitTheSmallestWindowWithTheLargestText(t *testing.T) {
-	inSettings(t, 480, func(t *testing.T, s *whole) {
+	inSettings(t, 480, func(t *testing.T, s *testPage) {
 		pagetest.Largest(s.w)
 		for _, e := range s.entries {
 			s.Open(e.Title)
@@ -271,7 +271,7 @@ func TestSettingsFitTheSmallestWindowWithTheLargestText(t *testing.T) {
 }
 
 func TestTypingInTheListSearches(t *testing.T) {
-	inSettings(t, 880, func(t *testing.T, s *whole) {
+	inSettings(t, 880, func(t *testing.T, s *testPage) {
 		s.focus()
 		test.Type(s.list, "qu")
 		if s.search.field.Text == "" || s.w.Canvas().Focused() != fyne.Focusable(s.search.field) {
@@ -284,8 +284,8 @@ func TestTypingInTheListSearches(t *testing.T) {
 		}
 		s.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 		s.list.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
-		if s.lit() != ModelsTitle {
-			t.Errorf("Enter on the second line: got %q, want %s", s.lit(), ModelsTitle)
+		if s.selectedTitle() != ModelsTitle {
+			t.Errorf("Enter on the second line: got %q, want %s", s.selectedTitle(), ModelsTitle)
 		}
 		pagetest.Settle()
 	})

@@ -12,15 +12,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// school serves skills and records changes of files and settings.
-type school struct {
+// fakeGateway serves skills and records changes of files and settings.
+type fakeGateway struct {
 	skills []protocol.SkillStatusEntry
 	files  map[string]string
 	set    []string
 	fail   error
 }
 
-func (c *school) serve(f *feedtest.Gateway) {
+func (c *fakeGateway) serve(f *feedtest.Gateway) {
 	feedtest.On(f, protocol.SkillsStatus, func(protocol.SkillsParams) (protocol.SkillsStatusResult, error) {
 		return protocol.SkillsStatusResult{Skills: append([]protocol.SkillStatusEntry{}, c.skills...)}, c.fail
 	})
@@ -56,15 +56,15 @@ func (c *school) serve(f *feedtest.Gateway) {
 	})
 }
 
-func newSchool() *school {
-	return &school{
+func newFakeGateway() *fakeGateway {
+	return &fakeGateway{
 		files:  map[string]string{"skills/greet/SKILL.md": "---\r\nname: greet\r\n---\r\n# Greet\r\n\r\nSay hello."},
 		skills: []protocol.SkillStatusEntry{{Name: "greet", Path: "skills/greet/SKILL.md", Enabled: true, Eligible: true, SettingsKey: "greet"}},
 	}
 }
 
 func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
-	c := newSchool()
+	c := newFakeGateway()
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		go s.Follow(t.Context())
@@ -104,7 +104,7 @@ func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 }
 
 func TestSkillIsSwitchedOffAndBack(t *testing.T) {
-	c := newSchool()
+	c := newFakeGateway()
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		s.Load(t.Context())
@@ -145,7 +145,7 @@ func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 }
 
 func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
-	c := newSchool()
+	c := newFakeGateway()
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
 		s.Load(t.Context())

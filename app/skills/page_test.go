@@ -34,7 +34,7 @@ func inPage(t testing.TB, mode style.Mode, width float32) *bench {
 	return b
 }
 
-func taught() View {
+func viewWithSkills() View {
 	yes := true
 	return View{
 		Loaded: true, Nodes: []protocol.SkillNodeStatus{{NodeID: "laptop", Online: true}, {NodeID: "server", Online: true}, {NodeID: "nas"}}, Names: map[protocol.NodeID]string{"laptop": "laptop", "server": "server", "nas": "Cellar"},
@@ -65,13 +65,13 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "empty", p.Box)
 	p.show(View{Problem: "The disk is full"})
 	golden.Markup(t, "problem", p.Box)
-	p.show(taught())
+	p.show(viewWithSkills())
 	golden.Markup(t, "list", p.Box)
 	p.search.SetText("nothing like it")
 	golden.Markup(t, "nothing-found", p.Box)
 	p.search.SetText("")
 	p.List.OnChoose(0)
-	v := taught()
+	v := viewWithSkills()
 	v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n2. Write.\n\n[More](https://example.org)"
 	p.show(v)
 	golden.Markup(t, "detail", p.Box)
@@ -87,11 +87,11 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
 		for width, size := range map[float32]string{860: "", 520: "-narrow"} {
 			p := inPage(t, mode, width)
-			p.show(taught())
+			p.show(viewWithSkills())
 			pagetest.Shot(t, p.w, "skills-"+name+size)
 			pagetest.Shows(t, p.Box, "3 skills · 1 ready · 1 off", "Own · Write the release notes. Use it before", "Built in · Needs programs: gh")
 			p.List.OnChoose(0)
-			v := taught()
+			v := viewWithSkills()
 			v.Shown, v.Text = "skills/release-notes/SKILL.md", "# Release notes\n\n1. Look at `git log`.\n"
 			p.show(v)
 			pagetest.Shot(t, p.w, "skills-one-"+name+size)
@@ -110,14 +110,14 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 
 func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	p.show(taught())
+	p.show(viewWithSkills())
 	p.List.OnChoose(0)
 	toggle := pagetest.Button(t, p.Box, "Turn off")
 	if p.w.Canvas().Focused() != fyne.Focusable(toggle) {
 		t.Error("the keyboard is not on the page")
 	}
 	toggle.TypedRune(' ')
-	v := taught()
+	v := viewWithSkills()
 	v.Skills[0].Enabled = false
 	p.show(v)
 	if p.w.Canvas().Focused() != fyne.Focusable(toggle) || toggle.Text != "Turn on" || strings.Join(p.Did, ",") != "undo “release-notes” was turned off." {
@@ -127,7 +127,7 @@ func TestSwitchingOffOffersUndoAndKeepsTheKeyboard(t *testing.T) {
 
 func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	p.show(taught())
+	p.show(viewWithSkills())
 	p.List.OnChoose(1)
 	test.Tap(pagetest.Button(t, p.Box, "Edit a copy"))
 	test.Tap(pagetest.Button(t, p.Box, "Open folder"))
@@ -150,9 +150,9 @@ func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 
 func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	p.show(taught())
+	p.show(viewWithSkills())
 	p.List.OnChoose(1)
-	v := taught()
+	v := viewWithSkills()
 	v.Skills = v.Skills[:1]
 	p.show(v)
 	if p.IsOpen() {
@@ -163,11 +163,11 @@ func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
 
 func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	p.show(taught())
+	p.show(viewWithSkills())
 	frame := p.Box.Objects[0]
 	p.search.SetText("git")
 	p.show(View{Loaded: true})
-	p.show(taught())
+	p.show(viewWithSkills())
 	if p.Box.Objects[0] != frame || len(p.results) != 0 {
 		t.Errorf("the field was replaced, or %d found", len(p.results))
 	}
@@ -184,7 +184,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 	p.search.SetText("")
 	test.Tap(pagetest.Button(t, p.Box, "New skill"))
 	form := p.Box.Objects[0]
-	p.show(taught())
+	p.show(viewWithSkills())
 	if p.Box.Objects[0] != form {
 		t.Error("the form is disturbed by what comes in")
 	}
@@ -196,7 +196,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 // skills there are.
 func TestLeftFormIsRestored(t *testing.T) {
 	p := inPage(t, style.Light, 880)
-	p.show(taught())
+	p.show(viewWithSkills())
 	open := func() *widgets.Entry {
 		p.openForm()
 		return widgettest.Find(p.Box, func(e *widgets.Entry) bool { return e.PlaceHolder == "Release notes" })
@@ -240,7 +240,7 @@ func BenchmarkThousandsOfSkills(b *testing.B) {
 }
 
 func manySkills() View {
-	v := taught()
+	v := viewWithSkills()
 	one := v.Skills[0]
 	for range 5000 {
 		v.Skills = append(v.Skills, one)

@@ -14,8 +14,8 @@ import (
 	"fairlead/app/widgets/widgettest"
 )
 
-// asking shows an expanded card with an approval in a window.
-func asking(t *testing.T, width, scale float32, tool Call) (*CallCard, fyne.Window) {
+// cardWithApproval shows an expanded card with an approval in a window.
+func cardWithApproval(t *testing.T, width, scale float32, tool Call) (*CallCard, fyne.Window) {
 	c := NewCallCard()
 	w := widgettest.Window(t, widgets.Col(0, c), width, 900)
 	test.ApplyTheme(t, style.New(style.Light, scale))
@@ -39,7 +39,7 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 				if len(text) >= 60 {
 					tool.Input = text
 				}
-				c, _ := asking(t, size.width, size.scale, tool)
+				c, _ := cardWithApproval(t, size.width, size.scale, tool)
 				if got := button(c, "Allow once") != nil; got != whole {
 					t.Errorf("%d letters at %v: Allow is offered: %v", letters, size, got)
 				}
@@ -72,7 +72,7 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 
 func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 	text := command(400)
-	c, w := asking(t, 860, 1, Call{Argument: text, Input: text})
+	c, w := cardWithApproval(t, 860, 1, Call{Argument: text, Input: text})
 	var told []bool
 	c.OnShowsAll = func(whole bool) {
 		if n := len(told); n == 0 || told[n-1] != whole {
@@ -109,7 +109,7 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 
 func TestALineThatIsCutOffIsSaidBelowItAndFoundOnce(t *testing.T) {
 	text := "go test ./app/widgets -run Card -count 20 -race -v needle"
-	c, w := asking(t, 432, 1, Call{Argument: text})
+	c, w := cardWithApproval(t, 432, 1, Call{Argument: text})
 	if !c.input.Visible() || c.input.View().Selectable().PlainText() != text || !c.argument.Repeated {
 		t.Errorf("below the line stands %q", c.input.View().Selectable().PlainText())
 	}
@@ -136,7 +136,7 @@ func TestLongQuestionsLookAsTheyDid(t *testing.T) {
 	for name, letters := range map[string]int{"question-wrapped": 250, "question-long": 4000} {
 		t.Run(name, func(t *testing.T) {
 			text := command(letters)
-			c, _ := asking(t, 432, 1, Call{Argument: text, Input: text})
+			c, _ := cardWithApproval(t, 432, 1, Call{Argument: text, Input: text})
 			golden.Markup(t, name, c)
 		})
 	}

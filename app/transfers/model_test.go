@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// past answers with a history of n transfers, t0 being the newest, without the removed ones.
-func past(n int) func(*feedtest.Gateway) {
+// answerHistory answers with a history of n transfers, t0 being the newest, without the removed ones.
+func answerHistory(n int) func(*feedtest.Gateway) {
 	return func(f *feedtest.Gateway) {
 		var mu sync.Mutex
 		var all []protocol.Transfer
@@ -51,7 +51,7 @@ func historyOf(t *testing.T, a *feed.Feed) (text string) {
 }
 
 func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
-	feedtest.Run(t, feed.New, past(3), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, answerHistory(3), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		shows := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -82,7 +82,7 @@ func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
 }
 
 func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
-	feedtest.Run(t, feed.New, past(1200), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
+	feedtest.Run(t, feed.New, answerHistory(1200), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		undo, err := (Model{a}).ClearHistory(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-text/typesetting/fontscan"
 )
 
-// eachOnce fails when a rune of a text has no position or several. Line ends have none.
-func eachOnce(t *testing.T, l *Text) {
+// checkPositions fails when a rune of a text has no position or several. Line ends have none.
+func checkPositions(t *testing.T, l *Text) {
 	t.Helper()
 	seen := make([]bool, l.Runes())
 	for _, line := range l.lines {
@@ -41,7 +41,7 @@ func TestLinesAreNoWiderThanAskedAndLoseNothing(t *testing.T) {
 		if l.Width > width+1 {
 			t.Errorf("%g wide, %g asked for", l.Width, width)
 		}
-		eachOnce(t, l)
+		checkPositions(t, l)
 	}
 }
 
@@ -183,7 +183,7 @@ func FuzzLay(f *testing.F) {
 		}
 		l := lay(s, width)
 		n := l.Runes()
-		eachOnce(t, l)
+		checkPositions(t, l)
 		l.Boxes(0, n, width)
 		if at := l.Index(width/2, l.Height/2, width); at < 0 || at > n {
 			t.Fatalf("place %d of %d", at, n)
