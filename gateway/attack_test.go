@@ -266,7 +266,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 			"gsv__SessionSend": {"sessionKey": "main", "message": "!id"}, "gsv__ReadFile": {"path": "SOUL.md"},
 		} {
 			if r, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args}); err == nil {
-				t.Errorf("%s: got %+v; want err != nil", name, r.Content[0])
+				t.Errorf("%s: got %+v; want an error", name, r.Content[0])
 			}
 			raw, _ := json.Marshal(args)
 			if status, answer, _ := p.request("POST", "/api/v1/tools/"+name, string(raw), "Authorization", "Bearer "+made.Token); status != http.StatusNotFound {
@@ -275,7 +275,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 		}
 		for _, uri := range []string{"fairlead://box/file/etc/hosts", "fairlead://machines/box", "fairlead://journal", "fairlead://transfers"} {
 			if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
-				t.Errorf("%s: got %+v; want err != nil", uri, r.Contents[0])
+				t.Errorf("%s: got %+v; want an error", uri, r.Contents[0])
 			}
 		}
 		for arg, value := range map[string]string{"machine": "b", "path": "/"} {

@@ -92,7 +92,7 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrForbidden) {
-				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrForbidden)", what, err)
+				t.Errorf("%s: got %v; want the error protocol.ErrForbidden", what, err)
 			}
 		})
 	}
@@ -134,7 +134,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrForbidden) {
-				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrForbidden)", what, err)
+				t.Errorf("%s: got %v; want the error protocol.ErrForbidden", what, err)
 			}
 		})
 	}
@@ -198,7 +198,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !errors.Is(err, protocol.ErrUnauthorized) {
-				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrUnauthorized)", name, err)
+				t.Errorf("%s: got %v; want the error protocol.ErrUnauthorized", name, err)
 			}
 		})
 	}

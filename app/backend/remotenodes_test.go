@@ -89,7 +89,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 	}
 	peers, err := g.Peers.List()
 	if err != nil || len(peers) != 1 {
-		t.Fatalf("got %v, %v; want err == nil && len(peers) == 1", peers, err)
+		t.Fatalf("got %v, %v; want 1 peer and no error", peers, err)
 	}
 	pin := peers[0].Pin
 	there := func(online bool) {
@@ -106,7 +106,7 @@ func TestASecondNodeWaitsForTheFirst(t *testing.T) {
 		down := ""
 		for range g.Nodes.Changed.Changes(waiting) {
 			if list, err := g.List(); err != nil || len(list) != 1 {
-				t.Fatalf("got %v, %v; want err == nil && len(list) == 1", list, err)
+				t.Fatalf("got %v, %v; want 1 entry and no error", list, err)
 			} else if down = list[0].OfflineReason; down == want {
 				return
 			}

@@ -60,7 +60,7 @@ func TestColoursStayWithTheirLettersWhenALineWraps(t *testing.T) {
 	line := Line{Spans: []Span{{Text: "abcde", Color: "one"}, {Color: "none"}, {Text: "fgh ij", Color: "two"}}, Background: "ground"}
 	rows := line.wrap(4)
 	if len(rows) != 3 {
-		t.Fatalf("got %v; want len(rows) == 3", rows)
+		t.Fatalf("got %v; want 3 rows", rows)
 	}
 	for i, want := range []string{"abcd", "efgh", " ij"} {
 		if rows[i].Text() != want || rows[i].Background != "ground" {

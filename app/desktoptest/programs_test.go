@@ -113,7 +113,7 @@ func TestAProgramConnectsCallsAndIsRevoked(t *testing.T) {
 	p.waitTray("Connect “Paper editor”?")
 	list, err := client.Call(t.Context(), c, protocol.QuestionList, protocol.Empty{})
 	if err != nil || len(list.Questions) != 1 {
-		t.Fatalf("got %+v, %v; want err == nil && len(list.Questions) == 1", list, err)
+		t.Fatalf("got %+v, %v; want 1 question and no error", list, err)
 	}
 	if _, page := b.send(http.MethodGet, wait, "", "", nil); !strings.Contains(page, list.Questions[0].App.Code) {
 		t.Errorf("the browser does not show the code %s: %s", list.Questions[0].App.Code, page)

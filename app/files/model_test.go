@@ -214,7 +214,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		}
 		undo, err := fs.Agent.Delete(t.Context(), "SOUL.md")
 		if err != nil || len(files) != 0 {
-			t.Fatalf("got %v, %v; want err == nil && len(files) == 0", err, files)
+			t.Fatalf("got %v, %v; want no files and no error", err, files)
 		}
 		undo()
 		synctest.Wait()

@@ -129,6 +129,6 @@ func TestWhatMayNotBeChangedIsNoGoal(t *testing.T) {
 	}
 	b.left.drag.finish()
 	if len(*acts) != 0 {
-		t.Errorf("got %q; want len(*acts) == 0", *acts)
+		t.Errorf("got %q; want no requests", *acts)
 	}
 }

@@ -212,7 +212,7 @@ func TestCTakesEveryTextOfANotification(t *testing.T) {
 			}
 		}
 		if len(b.up) != 1 {
-			t.Errorf("got %v; want len(b.up) == 1", b.up)
+			t.Errorf("got %v; want 1 entry", b.up)
 		}
 	})
 	for _, c := range []struct {

@@ -192,7 +192,7 @@ func TestNoServerIsNoTrouble(t *testing.T) {
 	n.Remove("q")
 	n.Close()
 	if len(did) != 0 {
-		t.Errorf("got %v; want len(did) == 0", <-did)
+		t.Errorf("got %v; want no requests", <-did)
 	}
 }
 

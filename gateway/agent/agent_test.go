@@ -81,7 +81,7 @@ func TestBrokenArgumentsAreNotRunAfterARestart(t *testing.T) {
 		return tool.Result{}, tool.ErrSuspended
 	})
 	if err := r.Do(ctx); !errors.Is(err, tool.ErrSuspended) {
-		t.Fatalf("got %v; want errors.Is(err, tool.ErrSuspended)", err)
+		t.Fatalf("got %v; want the error tool.ErrSuspended", err)
 	}
 	check(t, b.words(), "assistant:  <call_1> <call_2>")
 

@@ -24,7 +24,7 @@ func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
 	go func() { <-b.spoke; cancel(cause) }()
 	m := llmtest.Script(llmtest.Say("Once").Call("a__Bash", `{}`).Hang())
 	if err := run(m, b, nil).Do(ctx); !errors.Is(err, cause) {
-		t.Fatalf("got %v; want errors.Is(err, cause)", err)
+		t.Fatalf("got %v; want the error cause", err)
 	}
 	check(t, b.words(), "assistant: Once")
 	if b.msgs[0].StopReason != llm.StopAborted {
@@ -45,7 +45,7 @@ func TestStopWhileToolsRunLeavesNoCallOpen(t *testing.T) {
 		return tool.Result{}, context.Cause(ctx)
 	})
 	if err := r.Do(ctx); !errors.Is(err, cause) {
-		t.Fatalf("got %v; want errors.Is(err, cause)", err)
+		t.Fatalf("got %v; want the error cause", err)
 	}
 	check(t, b.words(), "assistant:  <call_1> <call_2>", "toolResult: Error: stopped for call_1", "toolResult: Error: stopped for call_2")
 }
@@ -55,7 +55,7 @@ func TestEmptyAnswerIsAnError(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := &fakeHistory{}
 			if err := run(llmtest.Script(step), b, nil).Do(t.Context()); !errors.Is(err, protocol.ErrModel) || len(b.msgs) != 0 {
-				t.Errorf("%s: got %v %v; want errors.Is(err, protocol.ErrModel) && len(b.msgs) == 0", name, err, b.words())
+				t.Errorf("%s: got %v %v; want the error protocol.ErrModel and no messages", name, err, b.words())
 			}
 		})
 	}
@@ -66,7 +66,7 @@ func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
 	broken := protocol.ErrModel.With("the connection broke")
 	err := run(llmtest.Script(llmtest.Say("I will").Call("a__Bash", `{}`).Fail(broken)), b, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrModel) {
-		t.Fatalf("got %v; want errors.Is(err, protocol.ErrModel)", err)
+		t.Fatalf("got %v; want the error protocol.ErrModel", err)
 	}
 	check(t, b.words(), "assistant: I will")
 	if m := b.msgs[0]; m.StopReason != llm.StopError || !strings.Contains(m.ErrorMessage, "broke") {
@@ -186,7 +186,7 @@ func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
 	r := run(llmtest.Script(), b, nil)
 	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "x" + strings.Repeat("é", maxAnswer)}}
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) {
-		t.Fatalf("got %v; want errors.Is(err, protocol.ErrModel)", err)
+		t.Fatalf("got %v; want the error protocol.ErrModel", err)
 	}
 	if text := b.msgs[0].Content.Text(); len(text) != maxAnswer-1 || !utf8.ValidString(text) {
 		t.Errorf("got %v; want len(text) == maxAnswer - 1 && utf8.ValidString(text)", len(text))

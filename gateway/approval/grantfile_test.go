@@ -74,7 +74,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	}
 	file, problems, err := policy.Parse(out.File)
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+		t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 	}
 	for _, q := range all {
 		q.Grants = nil

@@ -198,7 +198,7 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 			t.Error("it did not connect again")
 		}
 		if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "pigeon", Config: map[string]json.RawMessage{"key": json.RawMessage(`"wrong"`)}}); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+			t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 		}
 		time.Sleep(time.Hour)
 		if st, _ = b.Accounts.Status(t.Context(), protocol.ChannelParams{Channel: "pigeon"}); st.Accounts[0].Connected || st.Accounts[0].Authenticated {

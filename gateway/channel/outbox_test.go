@@ -142,11 +142,11 @@ func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
 		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "name the channel and the receiver")`, err)
 	}
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"}); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrUnavailable)", err)
+		t.Errorf("got %v; want the error protocol.ErrUnavailable", err)
 	}
 	start(t, b)
 	if _, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon"}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 	}
 	said, err := b.Messenger.SendMessage(t.Context(), protocol.MainSession, channel.Outgoing{Text: "hi", Channel: "pigeon", To: "bob"})
 	if err != nil || !said.Sent || said.To != "bob" || said.AccountID != "default" || said.PeerKind != "dm" || said.MessageID != "ph" {

@@ -34,7 +34,7 @@ func open(t *testing.T, b memory, dir string) *Store {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	s, problems, err := Open(t.Context(), b, keychain.Open(dir))
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+		t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 	}
 	return s
 }

@@ -99,7 +99,7 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 			`{"action":"add","job":{"schedule":"whenever"}}`: "write it as",
 		} {
 			if _, err := cronTool.Call(t.Context(), tool.Call{}, json.RawMessage(args)); err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: got %v; want err != nil && strings.Contains(err.Error(), %v)", args, err, want)
+				t.Errorf("%s: got %v; want an error that contains %v", args, err, want)
 			}
 		}
 		var bad *toolkit.InputError

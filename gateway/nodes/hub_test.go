@@ -169,7 +169,7 @@ func TestResultsAreTakenFromTheRightNodeOnce(t *testing.T) {
 		}
 		cancel()
 		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v; want errors.Is(err, context.Canceled)", err)
+			t.Errorf("got %v; want the error context.Canceled", err)
 		}
 		if ack, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
 			t.Errorf("late result = %+v, %v", ack, err)

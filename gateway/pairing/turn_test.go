@@ -92,7 +92,7 @@ func TestWhoLooksDoesNotWaitForTheDisk(t *testing.T) {
 		t.Errorf("during the write: got %+v, error %v, want no device, and the question", l, err)
 	}
 	if _, err := m.Authenticate(t.Context(), &protocol.Auth{Token: "x", Device: &protocol.DeviceProof{ID: "nobody"}}, protocol.RoleNode, nil); !errors.Is(err, protocol.ErrUnauthorized) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrUnauthorized)", err)
+		t.Errorf("got %v; want the error protocol.ErrUnauthorized", err)
 	}
 	if _, err := m.Invite(t.Context(), "owner x", protocol.DeviceInviteParams{}); err != nil {
 		t.Error(err)

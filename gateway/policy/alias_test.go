@@ -29,7 +29,7 @@ func rulesFile(t *testing.T, format string, args ...any) *Set {
 	t.Helper()
 	s, problems, err := Parse(fmt.Appendf(nil, format, args...))
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+		t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 	}
 	return s
 }

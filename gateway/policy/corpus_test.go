@@ -81,7 +81,7 @@ func readPolicy(t testing.TB, name string) *Set {
 	}
 	s, problems, err := Parse(data)
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("%s: got %v %v; want err == nil && len(problems) <= 0", name, err, problems)
+		t.Fatalf("%s: got %v %v; want no problems and no error", name, err, problems)
 	}
 	return s
 }
@@ -147,7 +147,7 @@ func must(t testing.TB, rules string) *Set {
 	t.Helper()
 	s, problems, err := Parse([]byte(rules))
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("got %v %v; want err == nil && len(problems) <= 0", err, problems)
+		t.Fatalf("got %v %v; want no problems and no error", err, problems)
 	}
 	return s
 }

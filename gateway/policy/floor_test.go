@@ -23,7 +23,7 @@ func TestFloorHoldsUnderEveryRule(t *testing.T) {
 				Grants: []Grant{{Argv: words, Cwd: corpusCwd}},
 			})
 			if err != nil || len(problems) > 0 {
-				t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+				t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 			}
 			if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
 				t.Errorf("%q: got %+v; want got.Verdict == Ask && got.Floor && len(got.Offers) <= 0", command, got)

@@ -68,7 +68,7 @@ func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 		for _, o := range j.Offers {
 			saved, problems, err := New(File{Default: Ask, Rules: []Rule{o.Rule}})
 			if err != nil || len(problems) > 0 {
-				t.Fatalf("%+v: got %v %v; want err == nil && len(problems) <= 0", o.Rule, err, problems)
+				t.Fatalf("%+v: got %v %v; want no problems and no error", o.Rule, err, problems)
 			}
 			if len(j.Parts) == 1 && len(j.Offers) == 1 && saved.Decide(corpusCall("bash", cases[i].command)).Verdict != Allow {
 				t.Errorf("%q is not allowed by its own offer %+v", cases[i].command, o.Rule)

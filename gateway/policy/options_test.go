@@ -46,7 +46,7 @@ func allowing(t *testing.T, rules ...Rule) *Set {
 	t.Helper()
 	s, problems, err := New(File{Default: Ask, Rules: rules})
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+		t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 	}
 	return s
 }

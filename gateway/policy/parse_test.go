@@ -86,7 +86,7 @@ func TestStrictRuleThatIsOffAllowsNothing(t *testing.T) {
 	s, problems, err := Parse([]byte(`{"default":"allow","rules":[{"tool":"Bash","argv":["ls"],"verdict":"allow"},
 		{"id":"careful","tool":"Bash","argv":["rm","**"],"verdict":"deny","match":["mv a b"]}]}`))
 	if err != nil || len(problems) != 1 {
-		t.Fatalf("got %v %v; want err == nil && len(problems) == 1", problems, err)
+		t.Fatalf("got %v %v; want 1 problem and no error", problems, err)
 	}
 	got := s.Decide(corpusCall("bash", "ls"))
 	if got.Verdict != Ask || !strings.Contains(got.Reason, "careful") {

@@ -151,7 +151,7 @@ func TestAddingAStrictRuleNeverLoosens(t *testing.T) {
 				f.Rules = slices.Insert(f.Rules, at, r)
 				s, problems, err := New(f)
 				if err != nil || len(problems) > 0 {
-					t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+					t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 				}
 				after[name] = s
 			}

@@ -15,7 +15,7 @@ func TestAServersClaimRemovesNoQuestion(t *testing.T) {
 		{"tool": "Bash", "argv": ["ls", "**"], "verdict": "allow"}, {"tool": "good__read_*", "verdict": "allow"}, {"tool": "danger*", "verdict": "deny"}
 	]}`))
 	if err != nil || len(problems) > 0 {
-		t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+		t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 	}
 	p := Policy{Rules: set, Settings: Settings{Default: Ask, Rules: []SettingsRule{{ID: "1", Tool: "*__Glob", Verdict: Allow}, {ID: "2", Tool: "good__list", Verdict: Allow}}}}
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestAServersClaimRemovesNoQuestion(t *testing.T) {
 		raw, _ := json.Marshal(File{Rules: []Rule{d.Offers[0].Rule}})
 		with, problems, err := Parse(raw)
 		if err != nil || len(problems) > 0 {
-			t.Fatalf("got %v, %v; want err == nil && len(problems) <= 0", err, problems)
+			t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 		}
 		if d := (Policy{Rules: with}).Decide(q); d.Verdict != Allow {
 			t.Errorf("%s is still asked about: %s", c.tool, d.Reason)

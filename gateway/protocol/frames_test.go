@@ -178,7 +178,7 @@ func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
 	t.Parallel()
 	_, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "n__Bash", Args: json.RawMessage("{\"command\":\"\xff\"}")})
 	if !errors.Is(err, ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, ErrBadRequest)", err)
+		t.Errorf("got %v; want the error ErrBadRequest", err)
 	}
 }
 

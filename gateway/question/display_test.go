@@ -112,7 +112,7 @@ func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
 	g := New(questiontest.NewStore(), nil, new(event.Bus))
 	for _, p := range []protocol.QuestionSnoozeParams{{}, {IDs: []protocol.QuestionID{"q"}, For: -1}, {IDs: []protocol.QuestionID{"q"}, For: protocol.MaxSnooze + 1}} {
 		if err := g.Display.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%+v: got %v; want errors.Is(err, protocol.ErrBadRequest)", p, err)
+			t.Errorf("%+v: got %v; want the error protocol.ErrBadRequest", p, err)
 		}
 	}
 }

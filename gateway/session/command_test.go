@@ -56,7 +56,7 @@ func TestSlashCommands(t *testing.T) {
 		t.Errorf("an unknown command: got %+v, want a message", res)
 	}
 	if _, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: " \n"}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 	}
 }
 

@@ -181,7 +181,7 @@ func TestCompactNeedsNoModel(t *testing.T) {
 	}
 	for _, bad := range []int{0, -1} {
 		if _, err := g.Compact(t.Context(), compactParams(bad)); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+			t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 		}
 	}
 	if out, err := g.Compact(t.Context(), protocol.SessionCompactParams{SessionKey: "main"}); err != nil || out.TrimmedMessages != 0 || out.KeptMessages == 0 {
@@ -194,7 +194,7 @@ func TestCompactWaitsForNoRun(t *testing.T) {
 	g.send("Build")
 	g.question()
 	if _, err := g.Compact(t.Context(), compactParams(1)); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict)", err)
+		t.Errorf("got %v; want the error protocol.ErrConflict", err)
 	}
 }
 

@@ -72,13 +72,13 @@ func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
 		t.Errorf("a picture with a setting: got the command %+v, want a message", res)
 	}
 	if _, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: "!ls"}); !errors.Is(err, protocol.ErrForbidden) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrForbidden)", err)
+		t.Errorf("got %v; want the error protocol.ErrForbidden", err)
 	}
 	first := g.send("Build it")
 	q := g.question()
 	for _, word := range []string{"yes", "no"} {
 		if _, err := g.Send(t.Context(), bob, protocol.ChatSendParams{SessionKey: chat, Message: word}); !errors.Is(err, protocol.ErrForbidden) {
-			t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrForbidden)", word, err)
+			t.Errorf("%s: got %v; want the error protocol.ErrForbidden", word, err)
 		}
 	}
 	if res := g.send("no"); res.ApprovalID != q.ID {

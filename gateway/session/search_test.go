@@ -55,7 +55,7 @@ func TestSearchFindsMessagesBeforeAReset(t *testing.T) {
 	}
 	for _, bad := range []protocol.SessionsSearchParams{{}, {Query: " % "}, {Query: strings.Repeat("a ", 20_000)}, {Query: "a", Limit: -1}, {Query: "a", Page: -1}, {Query: "a", After: -1}, {Query: "a", Before: -1}} {
 		if _, err := g.Search(t.Context(), bad); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%+v: got %v; want errors.Is(err, protocol.ErrBadRequest)", bad, err)
+			t.Errorf("%+v: got %v; want the error protocol.ErrBadRequest", bad, err)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestChatsWithATextAreListedPageByPage(t *testing.T) {
 		{Offset: -1}, {Limit: -1}, {Page: "n1"}, {Query: "a", Offset: 1}, {Query: "a", Page: "x"}, {Query: strings.Repeat("a ", 501)},
 	} {
 		if _, err := g.List(t.Context(), bad); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%+v: got %v; want errors.Is(err, protocol.ErrBadRequest)", bad, err)
+			t.Errorf("%+v: got %v; want the error protocol.ErrBadRequest", bad, err)
 		}
 	}
 }

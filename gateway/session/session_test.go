@@ -120,7 +120,7 @@ func TestRunIDIsTakenOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := g.Send(t.Context(), ann, in); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict)", err)
+		t.Errorf("got %v; want the error protocol.ErrConflict", err)
 	}
 }
 
@@ -147,7 +147,7 @@ func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
 	for _, key := range []protocol.SessionKey{chat, "agent:main:app:chat:2"} {
 		in.SessionKey = key
 		if _, err := g.Send(t.Context(), ann, in); !errors.Is(err, protocol.ErrConflict) {
-			t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrConflict)", key, err)
+			t.Errorf("%s: got %v; want the error protocol.ErrConflict", key, err)
 		}
 	}
 	close(heard)
@@ -156,7 +156,7 @@ func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
 	}
 	g.end("mine")
 	if _, err := g.Send(t.Context(), ann, in); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict)", err)
+		t.Errorf("got %v; want the error protocol.ErrConflict", err)
 	}
 	g.check("user: 1\n[a recording v.ogg, transcribed]\nHello", "assistant: one")
 	other := in

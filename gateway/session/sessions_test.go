@@ -108,10 +108,10 @@ func TestDeletedChatComesBack(t *testing.T) {
 		t.Errorf("got %+v, error %v, want the chat Garden with 2 messages", list, err)
 	}
 	if _, err := g.Restore(t.Context(), protocol.SessionParams{SessionKey: "agent:main:app:chat:gone"}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
+		t.Errorf("got %v; want the error protocol.ErrNotFound", err)
 	}
 	if _, err := g.Delete(t.Context(), protocol.SessionParams{SessionKey: "agent:main:app:chat:gone"}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
+		t.Errorf("got %v; want the error protocol.ErrNotFound", err)
 	}
 }
 

@@ -175,10 +175,10 @@ func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
 		t.Errorf(`got %v; want slices.Equal(c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"})`, c.set)
 	}
 	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "b.c", Enabled: true}); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 	}
 	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "nowhere"}); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
+		t.Errorf("got %v; want the error protocol.ErrNotFound", err)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestBuiltInSkillsAreSound(t *testing.T) {
 	c := newTestCatalog(t)
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
 	if err != nil || len(s.Skills) != 3 {
-		t.Fatalf("got %v, %v; want err == nil && len(s.Skills) == 3", len(s.Skills), err)
+		t.Fatalf("got %v, %v; want 3 skills and no error", len(s.Skills), err)
 	}
 	for _, e := range s.Skills {
 		if len(e.Problems) > 0 || e.Description == "" || len(e.Description) > 400 || "skills/"+e.Name+"/SKILL.md" != e.Path {

@@ -122,7 +122,7 @@ func TestAPageOfChatsThatIsNoneIsRefused(t *testing.T) {
 	must(s.Messages.Append(t.Context(), key, user("word")))(t)
 	for _, page := range []string{"n", "0", "x1", "1.", "-99999999999999", "99999999999999999999"} {
 		if _, _, err := s.Search.Sessions(t.Context(), "word", page, 5); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%q: got %v; want errors.Is(err, protocol.ErrBadRequest)", page, err)
+			t.Errorf("%q: got %v; want the error protocol.ErrBadRequest", page, err)
 		}
 	}
 }

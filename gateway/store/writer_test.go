@@ -92,7 +92,7 @@ func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
 	}()
 	cancel()
 	if err := <-end; !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v; want errors.Is(err, context.Canceled)", err)
+		t.Errorf("got %v; want the error context.Canceled", err)
 	}
 	release()
 	if ran.Load() {

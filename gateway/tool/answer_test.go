@@ -109,7 +109,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	q := g.question(sub)
 	sub.Close()
 	if len(q.Parts) == 0 || len(q.Offers) == 0 {
-		t.Fatalf("got %+v; want len(q.Parts) != 0 && len(q.Offers) != 0", q)
+		t.Fatalf("got %+v; want some parts and some offers", q)
 	}
 	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
 	if e := within(t, end); e.err != nil || e.IsError {
@@ -129,7 +129,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(rules) != 1 || len(lines) != 3 {
-		t.Fatalf("got %+v\n%+v %v; want err == nil && len(rules) == 1 && len(lines) == 3", rules, lines, err)
+		t.Fatalf("got %+v\n%+v %v; want 1 rule, 3 lines and no error", rules, lines, err)
 	}
 	if l := lines[0]; l.By != "rule "+rules[0].ID || l.Rule != rules[0].ID || l.What != "go vet ./gateway" || l.State != protocol.CallDone || l.Node != "tower" {
 		t.Errorf(`got %+v; want l.By == "rule " + rules[0].ID && l.Rule == rules[0].ID && l.What == "go vet ./gateway" && l.State == protocol.CallDone && l.Node == "tower"`, l)

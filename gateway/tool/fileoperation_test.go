@@ -73,7 +73,7 @@ func TestTheAgentHasNoFileOperations(t *testing.T) {
 		t.Errorf("as a tool: %v", err)
 	}
 	if calls := g.tower.Calls(); len(calls) != 0 {
-		t.Errorf("got %+v; want len(calls) == 0", calls)
+		t.Errorf("got %+v; want no calls", calls)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, protocol.ErrNotFound) {
-			t.Fatalf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
+			t.Fatalf("got %v; want the error protocol.ErrNotFound", err)
 		}
 	}
 	e := within(t, end)

@@ -343,9 +343,9 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 	}
 	g.tower.Detach()
 	if _, err := g.Run(t.Context(), command("a", "make")); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrUnavailable)", err)
+		t.Errorf("got %v; want the error protocol.ErrUnavailable", err)
 	}
 	if open, _ := g.store.Calls.Open(t.Context()); len(open) != 0 {
-		t.Errorf("got %+v; want len(open) == 0", open)
+		t.Errorf("got %+v; want no open entries", open)
 	}
 }

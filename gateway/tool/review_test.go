@@ -61,7 +61,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Kind: protocol.AuditCall, Limit: 10})
 	if err != nil || len(lines) != 2 {
-		t.Fatalf("got %+v %v; want err == nil && len(lines) == 2", lines, err)
+		t.Fatalf("got %+v %v; want 2 lines and no error", lines, err)
 	}
 	for _, l := range lines {
 		if !strings.HasPrefix(l.By, "rule ") || l.Rule == "" || l.Approval != "" {

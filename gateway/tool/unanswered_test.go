@@ -36,7 +36,7 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 			synctest.Wait()
 			open, err := g.gate.Pending(t.Context())
 			if err != nil || len(open) != 1 {
-				t.Fatalf("got %+v %v; want err == nil && len(open) == 1", open, err)
+				t.Fatalf("got %+v %v; want 1 open entry and no error", open, err)
 			}
 			// A snooze does not extend the time.
 			if err := g.gate.Display.Snooze(t.Context(), protocol.QuestionSnoozeParams{IDs: []protocol.QuestionID{open[0].ID}, For: time.Hour.Milliseconds()}); err != nil {
@@ -136,7 +136,7 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 		open := func() protocol.Question {
 			list, err := g.gate.Pending(t.Context())
 			if err != nil || len(list) != 1 {
-				t.Fatalf("got %+v %v; want err == nil && len(list) == 1", list, err)
+				t.Fatalf("got %+v %v; want 1 entry and no error", list, err)
 			}
 			return list[0]
 		}

@@ -54,12 +54,12 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 	w := NewFiles(home, nil)
 	for _, name := range []string{"skills", "skills/", "/skills"} {
 		if _, err := w.Write("main", name, []byte("x")); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrBadRequest)", name, err)
+			t.Errorf("%s: got %v; want the error protocol.ErrBadRequest", name, err)
 		}
 	}
 	built, err := w.Skills("main")
 	if err != nil || len(built) == 0 {
-		t.Fatalf("got %v, %v; want err == nil && len(built) != 0", len(built), err)
+		t.Fatalf("got %v, %v; want built nodes and no error", len(built), err)
 	}
 	if err := os.WriteFile(filepath.Join(home, "agents", "main", "skills"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -68,7 +68,7 @@ func TestNothingTakesThePlaceOfTheSkills(t *testing.T) {
 		t.Errorf("got %v, %v; want err == nil && len(list) == len(built)", len(list), err)
 	}
 	if list, err := w.List("main", "skills"); err != nil || len(list.Directories) == 0 {
-		t.Errorf("got %v, %v; want err == nil && len(list.Directories) != 0", list, err)
+		t.Errorf("got %v, %v; want some directories and no error", list, err)
 	}
 }
 
@@ -95,6 +95,6 @@ func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 		})
 	}
 	if _, err := w.Transfer("main").Source("workspace/none"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
+		t.Errorf("got %v; want the error protocol.ErrNotFound", err)
 	}
 }

@@ -21,9 +21,9 @@ func TestAPipeIsNeitherReadNorWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := w.Read("main", "pipe"); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 	}
 	if _, err := w.Write("main", "pipe", nil); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 	}
 }

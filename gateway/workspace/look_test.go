@@ -24,7 +24,7 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		t.Errorf("the skills that all share: %+v %v", list, err)
 	}
 	if _, err := w.List("ghost", "memory"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrNotFound)", err)
+		t.Errorf("got %v; want the error protocol.ErrNotFound", err)
 	}
 	if _, list, err := w.Read("ghost", ""); err != nil || list == nil {
 		t.Errorf("got %+v %v; want err == nil && list != nil", list, err)
@@ -40,20 +40,20 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		})
 	}
 	if _, err := w.Delete("ghost", ""); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrBadRequest)", err)
+		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
 	}
 	if skills, err := w.Skills("ghost"); err != nil || len(skills) == 0 {
-		t.Errorf("got %+v %v; want err == nil && len(skills) != 0", skills, err)
+		t.Errorf("got %+v %v; want some skills and no error", skills, err)
 	}
 	if _, err := w.List("ghost", "../main"); !errors.Is(err, ErrTraversal) {
-		t.Errorf("got %v; want errors.Is(err, ErrTraversal)", err)
+		t.Errorf("got %v; want the error ErrTraversal", err)
 	}
 	if made, err := os.ReadDir(filepath.Join(home, "agents")); len(made) != 0 {
 		t.Errorf("made: %v %v", made, err)
 	}
 	// A known agent has its files from the first read; another one from the first write.
 	if list, err := w.List("main", ""); err != nil || len(list.Files) == 0 {
-		t.Errorf("got %+v %v; want err == nil && len(list.Files) != 0", list, err)
+		t.Errorf("got %+v %v; want some files and no error", list, err)
 	}
 	if _, err := w.Write("ghost", "note.md", nil); err != nil {
 		t.Fatal(err)

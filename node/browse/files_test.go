@@ -82,7 +82,7 @@ func TestListDescribesAFolder(t *testing.T) {
 	}
 	for path, want := range map[string]string{"none": "it does not exist", "sub/a.txt": "cannot open", filepath.Dir(dir): "outside the workspace"} {
 		if _, err := do[protocol.FilesListResult](t, b, protocol.ActList, protocol.FilesListParams{Path: path}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v; want err != nil && strings.Contains(err.Error(), %v)", path, err, want)
+			t.Errorf("%s: got %v; want an error that contains %v", path, err, want)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func TestNothingIsPlantedUnderAHiddenName(t *testing.T) {
 			t.Errorf("what is open: %+v %s", e, out)
 		}
 		if list, err := os.ReadDir(filepath.Join(k.home)); err != nil || len(list) != 3 {
-			t.Errorf("got %v %v; want err == nil && len(list) == 3", list, err)
+			t.Errorf("got %v %v; want 3 entries and no error", list, err)
 		}
 	})
 }

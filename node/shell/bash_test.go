@@ -65,7 +65,7 @@ func TestBashRefusesWhatCannotRun(t *testing.T) {
 		"'" + file + "' is not a fol": {"command": "true", "workdir": "file"},
 	} {
 		if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, want) {
-			t.Errorf("%s: got %s; want strings.Contains(words, %v)", want, words, want)
+			t.Errorf("%s: got %s; want words with %v", want, words, want)
 		}
 		if p := tooltest.Preview(b.Bench, "Bash", a); p.Problem == "" {
 			t.Errorf("%s: the preview sees no problem", want)

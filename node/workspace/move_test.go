@@ -34,7 +34,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 	}
 	for _, c := range [][2]string{{"a", "b"}, {"a", "d"}, {"d", "a"}, {"d", "empty"}, {"a", "empty"}} {
 		if _, err := r.Entries().Move(resolve(t, r, c[0]), resolve(t, r, c[1])); !errors.Is(err, ErrExists) {
-			t.Errorf("%v: got %v; want errors.Is(err, ErrExists)", c, err)
+			t.Errorf("%v: got %v; want the error ErrExists", c, err)
 		}
 	}
 	if at, err := r.Entries().Move(resolve(t, r, "a"), resolve(t, r, "d/a2")); err != nil || at.Abs != filepath.Join(dir, "d/a2") {
@@ -74,7 +74,7 @@ func TestConcurrentMovesLoseNothing(t *testing.T) {
 			if err == nil {
 				won++
 			} else if !errors.Is(err, ErrExists) {
-				t.Errorf("got %v; want errors.Is(err, ErrExists)", err)
+				t.Errorf("got %v; want the error ErrExists", err)
 			}
 		})
 	}

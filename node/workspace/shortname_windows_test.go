@@ -55,7 +55,7 @@ func TestWindowsShortNamesLeadToTheLongOnes(t *testing.T) {
 	hidden := shortOf(t, private)
 	for _, p := range []string{hidden, filepath.Join(hidden, "a secret file.json"), filepath.Join(hidden, shortOf(t, filepath.Join(private, "a secret file.json")))} {
 		if _, _, err := r.Target(Path{Abs: filepath.Join(r.Dir(), p)}); !errors.Is(err, errPrivate) {
-			t.Errorf("%s: got %v; want errors.Is(err, errPrivate)", p, err)
+			t.Errorf("%s: got %v; want the error errPrivate", p, err)
 		}
 		if f, _, err := r.Open(Path{Abs: filepath.Join(r.Dir(), p)}); err == nil {
 			f.Close()

@@ -51,7 +51,7 @@ func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
 	for name, expect := range map[string]string{"f": Absent, "g": seen} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := r.Write(resolve(t, r, name), []byte("x"), expect, nil); !errors.Is(err, ErrChanged) {
-				t.Errorf("%s: got %v; want errors.Is(err, ErrChanged)", name, err)
+				t.Errorf("%s: got %v; want the error ErrChanged", name, err)
 			}
 		})
 	}

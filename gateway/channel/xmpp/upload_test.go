@@ -84,6 +84,6 @@ func TestFilesGoOverTLSAlone(t *testing.T) {
 	s.Put.URL, s.Get.URL = "http://127.0.0.1:1/x", "https://127.0.0.1:1/x"
 	c := &client{}
 	if err := c.put(t.Context(), &s, file("a", "b"), nil); !errors.Is(err, channel.ErrRefused) {
-		t.Errorf("got %v; want errors.Is(err, channel.ErrRefused)", err)
+		t.Errorf("got %v; want the error channel.ErrRefused", err)
 	}
 }

@@ -202,7 +202,7 @@ func TestLoginOverARealServer(t *testing.T) {
 	}
 	s := mustOpen(t, p)
 	if err := s.authenticate([]string{"X-OTHER"}, login{}); !errors.Is(err, channel.ErrLogin) {
-		t.Errorf("got %v; want errors.Is(err, channel.ErrLogin)", err)
+		t.Errorf("got %v; want the error channel.ErrLogin", err)
 	}
 	if _, err := b.Accounts.Start(t.Context(), protocol.ChannelStartParams{Channel: "xmpp"}); err != nil {
 		t.Fatal(err)

@@ -86,7 +86,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 				}
 				open, err := client.Call(ctx, c.Client, protocol.QuestionList, protocol.Empty{})
 				if err != nil || len(open.Questions) != 0 {
-					t.Errorf("%q: got %v %+v; want err == nil && len(open.Questions) == 0", keys, err, open.Questions)
+					t.Errorf("%q: got %v %+v; want no questions and no error", keys, err, open.Questions)
 				}
 			}
 		})

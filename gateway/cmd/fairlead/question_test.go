@@ -21,7 +21,7 @@ func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if box := questionBox(protocol.Question{Node: "nas", Host: c.host}, c.name); !strings.Contains(box, c.want) {
-				t.Errorf("%q: got %s; want strings.Contains(box, %v)", c.want, box, c.want)
+				t.Errorf("%q: got %s; want box with %v", c.want, box, c.want)
 			}
 		})
 	}
@@ -50,7 +50,7 @@ func TestAQuestionDescribesTheSandboxInPlainWords(t *testing.T) {
 		a := q
 		change(&a)
 		if box := questionBox(a, ""); !strings.Contains(box, want) {
-			t.Errorf("%q: got %s; want strings.Contains(box, %v)", want, box, want)
+			t.Errorf("%q: got %s; want box with %v", want, box, want)
 		}
 	}
 	if box := questionBox(q, ""); strings.Contains(box, "shown") {

@@ -36,7 +36,7 @@ func TestTimesOfDay(t *testing.T) {
 	}
 	for _, text := range []string{"", "x", "900", "1:5", "18:00:00"} {
 		if _, _, err := OfDay(text); !errors.Is(err, ErrOfDay) {
-			t.Errorf("%q: got %v; want errors.Is(err, ErrOfDay)", text, err)
+			t.Errorf("%q: got %v; want the error ErrOfDay", text, err)
 		}
 	}
 	for _, text := range []string{"25:00", "18:60", "13pm", "0am"} {

@@ -82,7 +82,7 @@ func TestUnreachableSaysWhichServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := Unreachable(ctx, "127.0.0.1:1234", refused); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v; want errors.Is(err, context.Canceled)", err)
+		t.Errorf("got %v; want the error context.Canceled", err)
 	}
 }
 

@@ -70,10 +70,10 @@ func TestLongLinesAreReadAndTooLongOnesRefused(t *testing.T) {
 		t.Fatalf("got %v, %v; want len(got) == 1 && len(got[0]) == MaxLine && err == nil", len(got), err)
 	}
 	if _, err := readLines(strings.NewReader(long + "xx")); !errors.Is(err, errTooLong) {
-		t.Fatalf("got %v; want errors.Is(err, errTooLong)", err)
+		t.Fatalf("got %v; want the error errTooLong", err)
 	}
 	if _, err := readEvents(strings.NewReader(strings.Repeat("data: "+long[:MaxLine/2]+"\n", 3))); !errors.Is(err, errTooLong) {
-		t.Fatalf("got %v; want errors.Is(err, errTooLong)", err)
+		t.Fatalf("got %v; want the error errTooLong", err)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestOtherServersAreNotTakenForModelServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(handler)
 			if found := Scan(t.Context(), []string{strings.TrimPrefix(s.URL, "http://")}); len(found) > 0 {
-				t.Errorf("%s: got %+v; want len(found) <= 0", name, found)
+				t.Errorf("%s: got %+v; want no results", name, found)
 			}
 			s.Close()
 		})
@@ -138,7 +138,7 @@ func TestOnlyThisMachineIsAsked(t *testing.T) {
 		})
 	}
 	if found := Scan(t.Context(), []string{"192.0.2.1:80", "example.com:80"}); len(found) > 0 {
-		t.Errorf("got %v; want len(found) <= 0", found)
+		t.Errorf("got %v; want no results", found)
 	}
 }
 
@@ -172,6 +172,6 @@ func TestSilentServerDoesNotHoldUpTheScan(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if found := Scan(ctx, []string{f.address()}); len(found) > 0 {
-		t.Errorf("got %v; want len(found) <= 0", found)
+		t.Errorf("got %v; want no results", found)
 	}
 }

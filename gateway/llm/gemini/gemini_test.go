@@ -256,6 +256,6 @@ func TestModelsAreListedOverAllPages(t *testing.T) {
 		t.Errorf("%+v %v", list, err)
 	}
 	if _, err := Models(t.Context(), llm.Options{BaseURL: srv.URL, Key: "other"}); !errors.Is(err, protocol.ErrModel) {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrModel)", err)
+		t.Errorf("got %v; want the error protocol.ErrModel", err)
 	}
 }

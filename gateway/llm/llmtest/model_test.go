@@ -40,7 +40,7 @@ func TestScriptPlaysAStepForEachRequest(t *testing.T) {
 	}
 	for _, err := range m.Stream(t.Context(), llm.Request{}) {
 		if !errors.Is(err, protocol.ErrModel) {
-			t.Errorf("got %v; want errors.Is(err, protocol.ErrModel)", err)
+			t.Errorf("got %v; want the error protocol.ErrModel", err)
 		}
 	}
 	if got := m.Requests(); len(got) != 3 || got[0].System != "s" || m.Left() != 0 {

@@ -93,10 +93,10 @@ func TestModelsReadsEveryonesList(t *testing.T) {
 func TestModelsSaysThatTheKeyIsWrong(t *testing.T) {
 	s := newServe(t, status(401, `{"error":{"message":"no"}}`))
 	if _, err := Models(t.Context(), llm.Options{BaseURL: s.URL}); !errors.Is(err, protocol.ErrModelAuth) {
-		t.Fatalf("got %v; want errors.Is(err, protocol.ErrModelAuth)", err)
+		t.Fatalf("got %v; want the error protocol.ErrModelAuth", err)
 	}
 	s = newServe(t, status(200, `<html>`))
 	if _, err := Models(t.Context(), llm.Options{BaseURL: s.URL}); !errors.Is(err, protocol.ErrModel) {
-		t.Fatalf("got %v; want errors.Is(err, protocol.ErrModel)", err)
+		t.Fatalf("got %v; want the error protocol.ErrModel", err)
 	}
 }

@@ -193,6 +193,6 @@ func TestEndOfABackgroundCommandIsToldAndNoRequest(t *testing.T) {
 	}
 	req.Messages[1].Content = protocol.Content{protocol.Text("something else")}
 	if _, calls := collect(t, req); len(calls) != 0 {
-		t.Errorf("got %q; want len(calls) == 0", calls)
+		t.Errorf("got %q; want no calls", calls)
 	}
 }

@@ -169,7 +169,7 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 		}
 	}
 	if list, err := p.List(); err != nil || len(list) != 2 {
-		t.Fatalf("got %+v, %v; want err == nil && len(list) == 2", list, err)
+		t.Fatalf("got %+v, %v; want 2 entries and no error", list, err)
 	}
 	if err := p.SetRefusal(PeerID{gateway.Pin, protocol.RoleNode}, protocol.DeviceRefused{Reason: protocol.RefusedRevoked}); err != nil {
 		t.Fatal(err)

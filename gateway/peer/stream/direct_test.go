@@ -379,7 +379,7 @@ func TestASourceThatSendsMoreThanItMayIsStopped(t *testing.T) {
 			f, err := n.in.Next(t.Context())
 			if err != nil {
 				if !errors.Is(err, ErrFlood) {
-					t.Errorf("got %v; want errors.Is(err, ErrFlood)", err)
+					t.Errorf("got %v; want the error ErrFlood", err)
 				}
 				break
 			}

@@ -83,7 +83,7 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 		}
 	}
 	if _, err := x.attempt(0); !errors.Is(err, errCut) {
-		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+		t.Fatalf("got %v; want the error errCut", err)
 	}
 	if got := x.part(); got != size {
 		t.Fatalf("%d bytes are there", got)

@@ -173,7 +173,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	x := newResumer(t)
 	long(t, filepath.Join(x.from, "f"), 60<<20)
 	if _, err := x.attempt(40 << 20); !errors.Is(err, errCut) {
-		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+		t.Fatalf("got %v; want the error errCut", err)
 	}
 	markKilled(x)
 	part := x.part()
@@ -191,7 +191,7 @@ func TestResumeDetectsAChangedPart(t *testing.T) {
 	x := newResumer(t)
 	long(t, filepath.Join(x.from, "f"), 24<<20)
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
-		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+		t.Fatalf("got %v; want the error errCut", err)
 	}
 	x.frame = func(n int) {
 		if n != 2 { // the first frame announces the file
@@ -269,7 +269,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		},
 		"the part is written to after it was gone on with": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
-				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+				t.Fatalf("got %v; want the error errCut", err)
 			}
 			change(t, filepath.Join(x.to, partName("t1", "f")))
 		},
@@ -279,7 +279,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 		},
 		"the part is written to after it was gone on with by one that was killed": func(t *testing.T, x *resumer) {
 			if _, err := x.attempt(2 << 20); !errors.Is(err, errCut) {
-				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+				t.Fatalf("got %v; want the error errCut", err)
 			}
 			markKilled(x)
 			change(t, filepath.Join(x.to, partName("t1", "f")))
@@ -310,7 +310,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 			x := newResumer(t)
 			long(t, filepath.Join(x.from, "f"), size)
 			if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
-				t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+				t.Fatalf("got %v; want the error errCut", err)
 			}
 			f(t, x)
 			if res, err := x.attempt(0); err != nil || res.New != 1 || res.Failed != 0 {
@@ -331,7 +331,7 @@ func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
-		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+		t.Fatalf("got %v; want the error errCut", err)
 	}
 	if _, err := x.attempt(0); err != nil || x.r.rehashed > checkpointEvery || x.sent > 28<<20 {
 		t.Errorf("%v: %d bytes were hashed again, %d sent", err, x.r.rehashed, x.sent)

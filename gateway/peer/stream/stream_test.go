@@ -189,7 +189,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 	}
 	item := Item{Root: open(t, dir), At: "f", Name: "f"}
 	if _, _, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { return n > 30 }); !errors.Is(err, errCut) {
-		t.Fatalf("got %v; want errors.Is(err, errCut)", err)
+		t.Fatalf("got %v; want the error errCut", err)
 	}
 	second := 0
 	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { second = n; return false })

@@ -60,6 +60,6 @@ func ask(t *testing.T, ws *websocket.Conn, request, want string) {
 	}
 	_, data, err := ws.ReadMessage()
 	if err != nil || !strings.Contains(string(data), want) {
-		t.Fatalf("got %v, %v; want err == nil && strings.Contains(string(data), %v)", fmt.Sprintf("%s: %.300s", request, data), err, want)
+		t.Fatalf("got %v, %v; want data with %v and no error", fmt.Sprintf("%s: %.300s", request, data), err, want)
 	}
 }

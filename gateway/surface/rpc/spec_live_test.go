@@ -198,7 +198,7 @@ func TestARequestedCallIsMadeOnce(t *testing.T) {
 		if err := <-errs; err == nil {
 			taken++
 		} else if !errors.Is(err, protocol.ErrConflict) {
-			t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict)", err)
+			t.Errorf("got %v; want the error protocol.ErrConflict", err)
 		}
 	}
 	results := func() (n int) {
@@ -214,7 +214,7 @@ func TestARequestedCallIsMadeOnce(t *testing.T) {
 	for end := time.Now().Add(3 * time.Minute); results() == 0 && time.Now().Before(end); {
 	}
 	if err := request(`{"x":2}`, "one"); !errors.Is(err, protocol.ErrConflict) { // it has ended
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrConflict)", err)
+		t.Errorf("got %v; want the error protocol.ErrConflict", err)
 	}
 	if n := results(); taken != 1 || n != 1 {
 		t.Errorf("got %d accepted requests, %d results, want 1, 1", taken, n)
@@ -236,7 +236,7 @@ func TestFeaturesListServedMethods(t *testing.T) {
 	}
 	for _, name := range []string{"nothing", "chat.Send", "connect "} {
 		if _, err := l.call(l.client, name, nil); !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("%q: got %v; want errors.Is(err, protocol.ErrNotFound)", name, err)
+			t.Errorf("%q: got %v; want the error protocol.ErrNotFound", name, err)
 		}
 	}
 	if !slices.Equal(l.hello.Features.Events, protocol.Events) || !slices.Equal(l.hello.Features.Extensions, protocol.Extensions) ||

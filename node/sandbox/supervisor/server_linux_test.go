@@ -120,7 +120,7 @@ func TestAResetWireIsAnError(t *testing.T) {
 	unix.Close(fds[1])
 	var word string
 	if err := w.receive(&word); !errors.Is(err, unix.ECONNRESET) {
-		t.Errorf("got %q, %v; want errors.Is(err, unix.ECONNRESET)", word, err)
+		t.Errorf("got %q, %v; want the error unix.ECONNRESET", word, err)
 	}
 }
 
