@@ -139,7 +139,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		synctest.Wait()
 		v := c.Value.Get()
 		if !v.Loaded || len(v.Accounts) != 1 || v.Accounts[0].Own || len(v.Pending) != 2 || v.Pending[0].SenderID != "al" || v.Policies["pigeon"].AllowFrom[0] != "ann" {
-			t.Errorf("%+v", v)
+			t.Errorf("got %+v; want the account of ann with two pending senders, al first", v)
 		}
 		p.mu.Lock()
 		delete(p.pairs, "pigeon:al")

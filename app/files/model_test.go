@@ -204,7 +204,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		synctest.Wait()
 		v := fs.Value.Get()
 		if names(v.Entries) != "memory/ AGENTS.md agents.md HEARTBEAT.md IDENTITY.md MEMORY.md SOUL.md TOOLS.md USER.md" || v.File == nil || v.File.Text != "be kind" || !v.File.Editable {
-			t.Errorf("%+v", v)
+			t.Errorf("got %+v; want the agent's files, and SOUL.md open to edit with \"be kind\"", v)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "be brief", files["SOUL.md"], true); err != nil || files["SOUL.md"] != "be brief" {
 			t.Errorf(`got %v, %v; want err == nil && files["SOUL.md"] == "be brief"`, err, files)

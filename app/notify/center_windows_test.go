@@ -30,7 +30,7 @@ func TestWindowsToastsAreWellFormed(t *testing.T) {
 	}
 	if got.Actions[0].Content != "Allow once" || got.Actions[1].Content != "Deny" || got.Actions[2].Content != "Review" ||
 		!strings.HasPrefix(got.Launch, "review:") || !strings.HasPrefix(got.Actions[1].Arguments, "deny:") {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want Allow once, Deny and Review, and a launch argument of review", got)
 	}
 }
 

@@ -266,7 +266,7 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 	}
 	rules := OfferedRules(q, protocol.ScopeFolder)
 	if len(rules) != 2 || rules[0].Text != "exactly make test in a folder" || string(rules[0].Policy) != string(exact.Policy) || !rules[1].Wide || rules[0].Wide {
-		t.Errorf("%+v", rules)
+		t.Errorf("got %+v; want the exact rule for make test, then the wide one", rules)
 	}
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
 		t.Errorf("narrow %v", got)

@@ -181,7 +181,7 @@ func TestSkillWords(t *testing.T) {
 	}
 	got := machinesOf(e, View{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
 	if got[0].Name != "a" || got[2].Name != "Cellar" || !got[0].Fits || got[1].Text != "lacks the program gh, the capability shell.exec" || got[2].Text != "is offline" || got[2].Fits {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want a fits, the next lacks gh and shell.exec, Cellar is offline", got)
 	}
 	e.Enabled = false
 	if word, _ := stateWords(e); word != "off" {

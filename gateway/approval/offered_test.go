@@ -45,7 +45,7 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 		}
 		rule := r.List().Rules[0]
 		if rule.CreatedBy != "ann" || rule.CreatedFrom != "q1" || rule.Origin != protocol.RuleFromQuestion || rule.Words == "" || rule.Hits != 1 || rule.LastUsed == 0 {
-			t.Errorf("%+v", rule)
+			t.Errorf("got %+v; want a rule from question q1 by ann, used once, with its words", rule)
 		}
 		for name, verdict := range want {
 			q := q

@@ -310,7 +310,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 		t.Errorf("got %s %v; want err == nil && file.Default == policy.Ask && len(file.Rules) == 2 && file.Grants == nil", out.File, err)
 	}
 	if b.Decide(t.Context(), command("make")).Verdict != policy.Allow || b.Decide(t.Context(), change("Write", "/srv/app/docs/a.md", false)).Verdict != policy.Allow {
-		t.Errorf("%+v", b.List())
+		t.Errorf("got %+v; want rules that allow make and the change", b.List())
 	}
 }
 

@@ -137,7 +137,7 @@ func TestJSONHasTheMessagesAndTheirPictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.SessionKey != "k" || got.Title != "A chat" || len(got.Messages) != 1 || got.Messages[0].Seq != 3 || got.Messages[0].Content[1].Data != "iVBORw0KGgo=" {
-		t.Errorf("%s", raw)
+		t.Errorf("got %s; want chat k with its message and picture", raw)
 	}
 	if raw := text(t, "json", nil); !strings.Contains(raw, `"messages": []`) {
 		t.Errorf("an empty chat: %s", raw)

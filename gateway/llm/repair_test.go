@@ -81,7 +81,7 @@ func TestWhatThePersonRanIsTextOfTheirs(t *testing.T) {
 	got := Repair(in, protocol.ModelInfo{})
 	if got[0].Role != protocol.RoleUser || got[0].Content.Text() != "[The person ran a command themself] !ls" || got[1].Role != protocol.RoleUser ||
 		got[1].Content.Text() != "[What the person's own command returned]\na.txt" || got[1].Origin != protocol.OriginDirect {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v; want the command and its result as messages of the person", got)
 	}
 	if in[0].Content.Text() != "!ls" {
 		t.Error("the message itself was changed")

@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 			got := Parse("group/dir", []byte(tc.file))
 			if got.Name != tc.want.Name || got.Description != tc.want.Description || got.Always != tc.want.Always || got.License != tc.want.License ||
 				got.Compatibility != tc.want.Compatibility || got.Homepage != tc.want.Homepage || len(got.Problems)+len(got.Invalid) > 0 {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v; want %+v without problems", got, tc.want)
 			}
 			if !slices.Equal(got.Needs.Capabilities, tc.caps) && len(got.Needs.Capabilities)+len(tc.caps) > 0 {
 				t.Errorf("needs %v", got.Needs)

@@ -69,7 +69,7 @@ func TestTheBeginningOfAnOverlongFileIsRead(t *testing.T) {
 	}
 	i := slices.IndexFunc(s.Skills, func(e protocol.SkillStatusEntry) bool { return e.Name == "long" })
 	if i < 0 || s.Skills[i].Description != "Still told." || len(s.Skills[i].Problems) != 1 || !strings.Contains(s.Skills[i].Problems[0], "at most 1048576 are read") {
-		t.Errorf("%+v", s.Skills)
+		t.Errorf("got %+v; want the skill long with its description and one problem", s.Skills)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestTranscribeSendsTheRecordingAndReadsTheText(t *testing.T) {
 		t.Error(err)
 	}
 	if asked[0] != `POST /v1/audio/transcriptions Bearer k voice "1".ogg application/ogg large bytes` || asked[1] != "POST /audio/transcriptions  recording.mp3 audio/mpeg whisper-1 " {
-		t.Errorf("%q", asked)
+		t.Errorf("got %q; want the named file with the model large, then recording.mp3 with whisper-1", asked)
 	}
 }
 

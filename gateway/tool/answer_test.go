@@ -34,7 +34,7 @@ func TestUnansweredQuestionIsNoDenial(t *testing.T) {
 	g.cfg.Approvals.Timeout = 20
 	res := g.must(command("a", "make"))
 	if !res.IsError || !strings.Contains(res.Content.Text(), "Nobody answered") || !strings.Contains(res.Content.Text(), "was not denied") || len(g.tower.Calls()) != 0 {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want a failure that says that nobody answered, and no call of the machine", res)
 	}
 	g.noQuestions()
 }
@@ -78,7 +78,7 @@ func TestCallThatWouldFailIsNotAskedAbout(t *testing.T) {
 	}})
 	res := g.must(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
 	if res.Info.State != protocol.CallFailed || !res.IsError || res.Content.Text() != "Error: oldString not found" || res.Info.ApprovalID != "" || len(g.tower.Calls()) != 0 {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want the problem of the preview as a failure, without a question", res)
 	}
 	g.noQuestions()
 }

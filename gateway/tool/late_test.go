@@ -153,7 +153,7 @@ func TestASilentMachineLeavesATimedOutCallUnknown(t *testing.T) {
 	g.cfg.Timeouts.Tool = 30
 	res := g.must(command("a", "make"))
 	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30 milliseconds") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want an unknown result after 30 milliseconds", res)
 	}
 	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || f.Retryable {
 		t.Errorf("got the fault %+v, want a time-out that must not be tried again", f)

@@ -89,7 +89,7 @@ func TestCallThatRanAtACrashIsUnknownAndNeverSentAgain(t *testing.T) {
 	res := g.must(command("a", "make"))
 	if res.Info.State != protocol.CallUnknown || !res.IsError || !strings.Contains(res.Content.Text(), "do not repeat it without checking") ||
 		!strings.Contains(res.Content.Text(), row.IdempotencyKey) {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want an unknown result that names the first call", res)
 	}
 	if g.must(command("a", "make")).Info.State != protocol.CallUnknown || len(g.tower.Calls()) != 0 {
 		t.Error("the call was sent again")
@@ -214,7 +214,7 @@ func TestStoppedCallReturnsWhatThereIs(t *testing.T) {
 	}
 	e := within(t, end)
 	if e.err != nil || e.Info.State != protocol.CallCancelled || !e.IsError || !strings.Contains(e.Content.Text(), "half") || !strings.Contains(e.Content.Text(), "person stopped") {
-		t.Errorf("%+v", e)
+		t.Errorf("got %+v; want a cancelled call with its output so far", e)
 	}
 	if g.Cancel("a") || len(g.Running()) != 0 {
 		t.Error("it is still under way")
@@ -277,7 +277,7 @@ func TestCallThatTakesTooLongIsStopped(t *testing.T) {
 	g.cfg.Timeouts.Tool = 300
 	res := g.must(command("a", "make"))
 	if res.Info.State != protocol.CallFailed || !strings.Contains(res.Content.Text(), "took longer than 300 milliseconds") || !strings.Contains(res.Content.Text(), "half") {
-		t.Errorf("%+v", res)
+		t.Errorf("got %+v; want a failed call with its output so far", res)
 	}
 	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || !f.Retryable {
 		t.Errorf("got the fault %+v, want a time-out that can be tried again", f)

@@ -104,7 +104,7 @@ func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
 	out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "list"})
 	if len(out.Sessions) != 2 || out.Sessions[0].SessionID != second || out.Sessions[0].Status != "completed" ||
 		out.Sessions[1].SessionID != first || out.Sessions[1].Status != "running" || out.Sessions[1].Command != "sleep 999" {
-		t.Errorf("%+v", out.Sessions)
+		t.Errorf("got %+v; want the completed command, then the running one", out.Sessions)
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": first}); out.Status != "running" || out.SessionID != first || out.Message == "" {
 		t.Errorf(`got %+v; want out.Status == "running" && out.SessionID == first && out.Message != ""`, out)
@@ -178,7 +178,7 @@ func TestLinesKeepTheirNumbersWhenTheHeadIsLost(t *testing.T) {
 	p := log(0, 3) // lost, so the first remaining line comes
 	lines := strings.Split(p.Log, "\n")
 	if p.FirstLine == 0 || p.Offset != p.FirstLine || len(lines) != 3 || lines[1] != strconv.Itoa(p.FirstLine+2) || !strings.HasSuffix(strconv.Itoa(p.FirstLine+1), lines[0]) {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v; want three lines from the first that remains", p)
 	}
 }
 

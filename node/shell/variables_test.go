@@ -16,7 +16,7 @@ func TestVariablesAreNamedAndNotTold(t *testing.T) {
 	t.Setenv("BASH_ENV", "x")
 	open := NewJobs(JobOptions{}).Variables()
 	if !slices.Contains(open, "SOME_TOKEN") || !slices.Contains(open, "PATH") || slices.Contains(open, "BASH_ENV") || slices.Contains(open, "of nobody") || !slices.IsSorted(open) {
-		t.Errorf("%q", open)
+		t.Errorf("got %q; want sorted names with SOME_TOKEN and PATH, without BASH_ENV and values", open)
 	}
 	contained := NewJobs(JobOptions{Box: &sandbox.Box{}, Env: []string{"DECLARED=1"}, Profile: sandbox.Profile{Mode: sandbox.WorkspaceWrite}})
 	if got := contained.Variables(); slices.Contains(got, "SOME_TOKEN") || !slices.Contains(got, "DECLARED") || !slices.Contains(got, "PATH") {

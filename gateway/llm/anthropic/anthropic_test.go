@@ -34,7 +34,7 @@ func TestOverlappingBlocksOfLlamaServerStayInOrder(t *testing.T) {
 	a := llmtest.Collect(t.Context(), m, hello)
 	if a.Err != nil || len(a.Content) != 4 || a.Content[0].Thinking != "Hm." || a.Content[1].Text != "Look." ||
 		string(a.Content[2].Arguments) != `{"n":1}` || string(a.Content[3].Arguments) != `{"n":2}` {
-		t.Fatalf("%+v", a)
+		t.Fatalf("got %+v; want thinking, text and two calls with their arguments", a)
 	}
 	// An empty signature never goes back.
 	req := hello

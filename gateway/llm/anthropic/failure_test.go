@@ -50,7 +50,7 @@ func TestOverloadIsRetriedVisibly(t *testing.T) {
 		a := llmtest.Collect(t.Context(), New(options(w)), hello)
 		checkWhole(t, a)
 		if len(a.Retries) != 3 || a.Retries[0].Reason != "the provider is overloaded (529)" || a.Retries[0].After != 7*time.Second || a.Retries[1].After != 250*time.Millisecond {
-			t.Errorf("%+v", a.Retries)
+			t.Errorf("got %+v; want three retries, the first after 7 s and the second after 250 ms", a.Retries)
 		}
 		if took := time.Since(began); took < 7250*time.Millisecond+8*time.Second {
 			t.Errorf("got %v; want took >= 7250*time.Millisecond + 8*time.Second", took)

@@ -83,7 +83,7 @@ func TestServersAreToldApartByTheirAnswers(t *testing.T) {
 			f := newFake(t, tc.notFound, tc.answers)
 			got := one(t, f.address())
 			if got.Provider != tc.provider || got.State != tc.state || !strings.Contains(got.Name, tc.says) || got.BaseURL != f.URL+tc.path || len(got.Models) != tc.models {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v; want provider %v, state %v, a name with %q, address %v and %d models", got, tc.provider, tc.state, tc.says, f.URL+tc.path, tc.models)
 			}
 			for _, a := range f.asked {
 				if strings.HasPrefix(a, "POST ") && a != "POST /api/show" {

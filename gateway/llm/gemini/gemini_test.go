@@ -173,7 +173,7 @@ func TestImagesComeOut(t *testing.T) {
 	m := New(o)
 	a := llmtest.Collect(t.Context(), m, hello)
 	if a.Err != nil || len(a.Images) != 1 || a.Images[0].Data != "aGk=" || a.Images[0].MimeType != "image/png" || !strings.Contains(w.Asked()[0].Body, `"responseModalities":["TEXT","IMAGE"]`) {
-		t.Fatalf("%+v", a)
+		t.Fatalf("got %+v; want one PNG picture and a request for pictures", a)
 	}
 	req := hello
 	req.Messages = []protocol.Message{user("draw"), {Role: protocol.RoleAssistant, Content: a.Content}, user("bluer")}

@@ -204,7 +204,7 @@ func TestChatUnderstandsItsDialects(t *testing.T) {
 				t.Fatal(got.Err)
 			}
 			if !tc.want(got) {
-				t.Errorf("%+v", got)
+				t.Errorf("got %+v; want the result of the case", got)
 			}
 		})
 	}
@@ -263,7 +263,7 @@ func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
 	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), helloRequest())
 	if got.Err != nil || got.Text != "a" || len(got.Retries) != 2 || got.Retries[0].Reason != "the provider is overloaded (529)" || got.Retries[1].Attempt != 2 {
-		t.Fatalf("%+v", got)
+		t.Fatalf("got %+v; want the text a after two retries", got)
 	}
 }
 

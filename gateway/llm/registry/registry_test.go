@@ -171,7 +171,7 @@ func TestProvidersSayWhatIsSet(t *testing.T) {
 		})
 	}
 	if !by["anthropic"].KeySet || by["openai"].KeySet || by["openai"].EnvKey != "" || by["google"].EnvKey != "GOOGLE_API_KEY" || by["google"].KeySet || by["compatible"].BaseURL != "http://box:8000/v1" {
-		t.Errorf("%+v", by)
+		t.Errorf("got %+v; want a key only for Anthropic, the variable of Google and the address of the compatible server", by)
 	}
 }
 

@@ -178,7 +178,7 @@ func (d *desk) begin(path string, attempt int) {
 	event(d.dst, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: d.number, Size: *meta.Size, Stream: &terms})
 	accept := (<-d.reports).(protocol.TransferAcceptParams)
 	if accept.Error != "" || (accept.Peer != nil) != (attempt == 1) {
-		d.t.Fatalf("%+v", accept)
+		d.t.Fatalf("got %+v; want no error, and an address only at the first attempt", accept)
 	}
 	event(d.src, protocol.EventTransferStart, protocol.TransferStartEvent{TransferID: d.number, Peer: accept.Peer})
 }
