@@ -41,7 +41,7 @@ func refuseOwnCommand(message string) error {
 
 // specRun follows a run by its chat events (docs/protocol.md#chat).
 type specRun struct {
-	*chat
+	chat    *chat
 	id      protocol.RunID
 	step    int // model step, from 1
 	written int // bytes of its text so far
@@ -74,29 +74,29 @@ func (ch *chat) followSpec(ctx context.Context, id protocol.RunID) error {
 }
 
 func (r *specRun) show(ctx context.Context, e protocol.ChatEvent) (over bool, err error) {
-	if e.RunID != nil && *e.RunID != r.id || e.RunID == nil && e.SessionKey != r.session {
+	if e.RunID != nil && *e.RunID != r.id || e.RunID == nil && e.SessionKey != r.chat.session {
 		return false, nil
 	}
 	if e.Text != "" {
-		r.term.delta(protocol.Delta{RunID: r.id, Step: r.step, Offset: r.written, Text: e.Text})
+		r.chat.term.delta(protocol.Delta{RunID: r.id, Step: r.step, Offset: r.written, Text: e.Text})
 		r.written += len(e.Text)
 	}
 	if m := e.Message; m != nil {
 		m.Role = protocol.RoleAssistant
-		r.term.message(*m)
+		r.chat.term.message(*m)
 		r.step, r.written = r.step+1, 0
 	}
 	switch e.State {
 	case protocol.ChatWaiting:
 		return false, r.answer(ctx)
 	case protocol.ChatFinal:
-		return true, r.term.finish(protocol.RunInfo{RunID: r.id, SessionKey: r.session, State: protocol.RunDone})
+		return true, r.chat.term.finish(protocol.RunInfo{RunID: r.id, SessionKey: r.chat.session, State: protocol.RunDone})
 	case protocol.ChatErrState:
-		run := protocol.RunInfo{RunID: r.id, SessionKey: r.session, State: protocol.RunFailed, Error: protocol.ErrInternal.With(e.Error)}
-		if r.stopping {
+		run := protocol.RunInfo{RunID: r.id, SessionKey: r.chat.session, State: protocol.RunFailed, Error: protocol.ErrInternal.With(e.Error)}
+		if r.chat.stopping {
 			run.State = protocol.RunCancelled
 		}
-		return true, r.term.finish(run)
+		return true, r.chat.term.finish(run)
 	}
 	return false, nil
 }
@@ -104,22 +104,22 @@ func (r *specRun) show(ctx context.Context, e protocol.ChatEvent) (over bool, er
 // answer asks the person whether the call may run, and sends the answer as a "yes" or "no" in the
 // chat, as such a gateway expects.
 func (r *specRun) answer(ctx context.Context) error {
-	reply := map[string]string{protocol.ScopeOnce: "yes", protocol.DecisionDeny: "no"}[r.term.approve]
-	if reply == "" && !r.term.interactive() {
+	reply := map[string]string{protocol.ScopeOnce: "yes", protocol.DecisionDeny: "no"}[r.chat.term.approve]
+	if reply == "" && !r.chat.term.interactive() {
 		return &exitError{code: exitDenied, err: errors.New("a call needs your approval: answer with \"fairlead chat yes\" or \"fairlead chat no\", or use --approve")}
 	}
 	if reply == "" {
-		line, err := r.term.readMessage(ctx, "Allow? yes or no: ")
+		line, err := r.chat.term.readMessage(ctx, "Allow? yes or no: ")
 		if err != nil {
 			return err
 		}
 		reply = strings.TrimSpace(line)
 	}
-	res, err := call(ctx, r.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: r.session, Message: reply})
+	res, err := call(ctx, r.chat.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: r.chat.session, Message: reply})
 	if err != nil {
 		return err
 	}
-	r.term.denied = r.term.denied || strings.HasPrefix(strings.ToLower(reply), "n")
-	r.term.note(res.Response)
+	r.chat.term.denied = r.chat.term.denied || strings.HasPrefix(strings.ToLower(reply), "n")
+	r.chat.term.note(res.Response)
 	return nil
 }
