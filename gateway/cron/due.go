@@ -15,10 +15,10 @@ import (
 // runDue handles a job whose time has come or was missed.
 func (p *planner) runDue(j *job, at int64) {
 	first := j.State.NextRunAtMs
-	latest := p.latestDue(j, at)
+	latest := j.latestDue(at, p.o.zone())
 	onTime := func(due int64) bool { return at-due <= onTimeLimit.Milliseconds() || due == j.onTime }
 	switch {
-	case onTime(first), j.Missed == protocol.MissedAll && p.canCatchUp(j, at):
+	case onTime(first), j.Missed == protocol.MissedAll && j.canCatchUp(at, p.o.zone()):
 		p.start(j, first, at)
 	case j.Missed == protocol.MissedAll, j.Missed == protocol.MissedSkip && onTime(latest):
 		if p.skip(j, first, at, latest-1) {
@@ -30,37 +30,6 @@ func (p *planner) runDue(j *job, at int64) {
 		p.ask(j, latest)
 	default:
 		p.start(j, latest, at)
-	}
-}
-
-// canCatchUp reports whether at most maxCatchUp times of a job are due.
-func (p *planner) canCatchUp(j *job, at int64) bool {
-	due := j.State.NextRunAtMs
-	for range maxCatchUp {
-		if due = nextRun(j.Schedule, j.Base, due, p.o.zone()); due == 0 || due > at || j.Schedule.Kind == protocol.CronAt {
-			return true
-		}
-	}
-	return false
-}
-
-// latestDue returns a job's last due time up to at, but at least its next planned time.
-func (p *planner) latestDue(j *job, at int64) int64 {
-	first := j.State.NextRunAtMs
-	if j.Schedule.Kind == protocol.CronAt || first == 0 || first > at {
-		return first
-	}
-	zone := p.o.zone()
-	latest := first
-	// Search backwards in growing steps, because the last step contains few due times.
-	for back := time.Hour.Milliseconds(); ; back *= 2 {
-		from := max(at-back, first-1)
-		for t := nextRun(j.Schedule, j.Base, from, zone); t != 0 && t <= at; t = nextRun(j.Schedule, j.Base, t, zone) {
-			latest = max(latest, t)
-		}
-		if latest > first || from == first-1 {
-			return latest
-		}
 	}
 }
 
@@ -127,9 +96,9 @@ func (p *planner) handleAnswer(j *job, end protocol.Question, err error) {
 		slog.Error("The approval of a missed job failed", "job", j.ID, "err", err)
 		j.retryAt = at + retryAfter.Milliseconds()
 	case end.Allowed():
-		p.start(j, p.latestDue(j, at), at)
+		p.start(j, j.latestDue(at, p.o.zone()), at)
 	default:
-		p.skip(j, p.latestDue(j, at), at, at)
+		p.skip(j, j.latestDue(at, p.o.zone()), at, at)
 	}
 }
 

@@ -48,6 +48,47 @@ func (j *job) isDue(at int64) bool {
 	return j.Enabled && j.State.NextRunAtMs > 0 && j.State.NextRunAtMs <= at && j.run == nil
 }
 
+// canCatchUp reports whether at most maxCatchUp times of the job are due.
+func (j *job) canCatchUp(at int64, zone *time.Location) bool {
+	due := j.State.NextRunAtMs
+	for range maxCatchUp {
+		if due = nextRun(j.Schedule, j.Base, due, zone); due == 0 || due > at || j.Schedule.Kind == protocol.CronAt {
+			return true
+		}
+	}
+	return false
+}
+
+// latestDue returns the job's last due time up to at, but at least its next planned time.
+func (j *job) latestDue(at int64, zone *time.Location) int64 {
+	first := j.State.NextRunAtMs
+	if j.Schedule.Kind == protocol.CronAt || first == 0 || first > at {
+		return first
+	}
+	latest := first
+	// Search backwards in growing steps, because the last step contains few due times.
+	for back := time.Hour.Milliseconds(); ; back *= 2 {
+		from := max(at-back, first-1)
+		for t := nextRun(j.Schedule, j.Base, from, zone); t != 0 && t <= at; t = nextRun(j.Schedule, j.Base, t, zone) {
+			latest = max(latest, t)
+		}
+		if latest > first || from == first-1 {
+			return latest
+		}
+	}
+}
+
+// nextAfter returns the job's next due time after the due time due was run at the time at.
+func (j *job) nextAfter(due, at int64, zone *time.Location) int64 {
+	if j.Schedule.Kind == protocol.CronAt {
+		return 0
+	}
+	if j.Missed == protocol.MissedAll {
+		at = due
+	}
+	return nextRun(j.Schedule, j.Base, at, zone)
+}
+
 // running is a run that was requested or is in progress.
 type running struct {
 	store.JobRun
@@ -183,7 +224,7 @@ func (p *planner) serveRequests(at int64) {
 			}
 			due := int64(0)
 			if !r.force {
-				due = p.latestDue(j, at)
+				due = j.latestDue(at, p.o.zone())
 			}
 			if err := p.startRun(j, due, at, r); err != nil {
 				r.settle(protocol.CronRunResult{}, err)

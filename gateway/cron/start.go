@@ -52,7 +52,7 @@ func (p *planner) startRun(j *job, due, at int64, run *running) error {
 	next := j.Job
 	if due > 0 {
 		next.LastDue = due
-		next.State.NextRunAtMs = p.nextAfter(j, due, at)
+		next.State.NextRunAtMs = j.nextAfter(due, at, p.o.zone())
 	}
 	next.State.RunningAtMs = at
 	r, err := p.o.Stores.Jobs.StartRun(p.ctx, next, r)
@@ -67,17 +67,6 @@ func (p *planner) startRun(j *job, due, at int64, run *running) error {
 	j.Job, j.retryAt, run.JobRun = next, 0, r
 	p.launch(j, run)
 	return nil
-}
-
-// nextAfter returns a job's next due time after the due time due was run at the time at.
-func (p *planner) nextAfter(j *job, due, at int64) int64 {
-	if j.Schedule.Kind == protocol.CronAt {
-		return 0
-	}
-	if j.Missed == protocol.MissedAll {
-		at = due
-	}
-	return nextRun(j.Schedule, j.Base, at, p.o.zone())
 }
 
 // launch executes a stored run in a goroutine and reports its end to the loop.
