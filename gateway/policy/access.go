@@ -89,7 +89,7 @@ func (fm *fileMatcher) folderRule(c shell.Command) (v Verdict, match *rule, why 
 		a.word = resolvePWD(a.word)
 		list, known := fm.resolver.paths(a.word)
 		if a.tree {
-			list = fm.resolver.repository(list)
+			list = fm.resolver.places.repository(list)
 		}
 		for _, r := range fm.set.fileRestrictions {
 			tools := verbs[a.verb].tools
@@ -101,7 +101,7 @@ func (fm *fileMatcher) folderRule(c shell.Command) (v Verdict, match *rule, why 
 			}
 			hit := !known && len(list) == 0 || fm.names(r, list, a.word.Glob && a.file)
 			for _, f := range list {
-				in := fm.resolver.within(r.path, f, a.word.Glob)
+				in := fm.resolver.places.within(r.path, f, a.word.Glob)
 				hit = hit || !a.file && (in == certain || in == possible && !a.sure)
 			}
 			if hit {

@@ -68,7 +68,7 @@ func (ev *evaluation) decideAssignment(a shell.Assign) {
 		return
 	}
 	if !harmlessVariable.MatchString(a.Name) || !a.Value.Plain() || !value.MatchString(a.Value.Text) {
-		ev.noOffers = true
+		ev.offers.isBarred = true
 		p.Verdict, p.Reason = Ask, "Sets "+shorten(a.Name)+", which may change what programs do"
 	}
 	if a.Guess && p.Verdict == Allow {

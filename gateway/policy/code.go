@@ -22,9 +22,9 @@ func (fm *fileMatcher) isHidden(r *rule) bool {
 	if fm.keeps(r, reading) {
 		return true
 	}
-	start := r.path.start(fm.resolver.root, fm.resolver.home)
-	start = fold(fm.resolver.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
-	return slices.ContainsFunc(fm.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(fm.resolver.realPath(clean(place)))) })
+	start := r.path.start(fm.resolver.places.root, fm.resolver.places.home)
+	start = fold(fm.resolver.places.realPath(path.Join(append([]string{start}, r.path.low[:r.path.fixedParts()]...)...)))
+	return slices.ContainsFunc(fm.call.Sandbox.Hidden, func(place string) bool { return isIn(start, fold(fm.resolver.places.realPath(clean(place)))) })
 }
 
 // isFindable reports whether the machine hides or protects all files of patterns that exist: it looks
@@ -32,14 +32,16 @@ func (fm *fileMatcher) isHidden(r *rule) bool {
 // cannot write and that do not contain the workspace.
 func (p *pathResolver) isFindable(patterns []string) bool {
 	isElsewhere := func(file string) bool {
-		if !hasWildcard(file) || isIn(file, p.root) {
+		if !hasWildcard(file) || isIn(file, p.places.root) {
 			return false
 		}
 		parts := strings.Split(file, "/")
 		first := slices.IndexFunc(parts, hasWildcard)
-		base := p.realPath(path.Join("/", strings.Join(parts[:max(first, 0)], "/")))
-		isWritable := func(dir string) bool { return isIn(base, p.realPath(clean(dir))) || isIn(p.realPath(clean(dir)), base) }
-		return !p.call.Sandbox.HidesOutside || first < 2 || slices.Contains(parts, "**") || slices.ContainsFunc(append([]string{p.root}, p.call.Sandbox.Writable...), isWritable)
+		base := p.places.realPath(path.Join("/", strings.Join(parts[:max(first, 0)], "/")))
+		isWritable := func(dir string) bool {
+			return isIn(base, p.places.realPath(clean(dir))) || isIn(p.places.realPath(clean(dir)), base)
+		}
+		return !p.call.Sandbox.HidesOutside || first < 2 || slices.Contains(parts, "**") || slices.ContainsFunc(append([]string{p.places.root}, p.call.Sandbox.Writable...), isWritable)
 	}
 	return !slices.ContainsFunc(patterns, isElsewhere)
 }
@@ -212,10 +214,10 @@ func sandboxOf(h *protocol.HostInfo) (s Sandbox) {
 	}
 	s.Writes, s.Writable, s.SetsAside = true, slices.Clone(scratch), h.Enforcement.SetsAside
 	s.HidesOutside = h.Enforcement.HidesOutside
-	resolver := &pathResolver{aliases: usableAliases(h.Aliases)}
+	at := &places{aliases: usableAliases(h.Aliases)}
 	opened := []string{h.Workspace}
 	for _, f := range h.Folders {
-		opened = append(opened, resolver.realPath(clean(f.Path)))
+		opened = append(opened, at.realPath(clean(f.Path)))
 		if !f.ReadOnly && h.Enforcement.Mode != "read-only" {
 			s.Writable = append(s.Writable, f.Path)
 		}

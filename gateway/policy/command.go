@@ -42,7 +42,7 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 		if f.Soft && ev.set.fallback == Allow && !ev.set.hasCommandRules || f.File.Text != "" && ev.rules.isFree() && ev.resolver.isInside(f.File) {
 			continue
 		}
-		ev.noOffers = true
+		ev.offers.isBarred = true
 		if !f.Soft {
 			ev.unread = cmp.Or(ev.unread, cmp.Or(shorten(f.Text), "The command")+" "+f.Reason)
 		}
@@ -69,7 +69,7 @@ func (ev *evaluation) decideEmpty() {
 	for _, v := range []Verdict{Deny, Ask} {
 		for _, r := range ev.set.anyProgram {
 			if r.argv == nil && r.Verdict == v && ev.rules.applies(r, "Bash") {
-				ev.noOffers = true
+				ev.offers.isBarred = true
 				ev.addPart(Part{Kind: "call", Text: ev.call.Command, Verdict: v, Rule: r.ID, Reason: r.reason, byRule: true})
 				return
 			}
@@ -98,19 +98,19 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 		if p.Verdict == Allow {
 			p.set(Ask, "", doubt)
 			p.byRule = ev.set.fallback == Deny
-			ev.addOffers(i, c, "")
+			ev.offers.addFor(c, "", ev.mentionReason(i, c) != "")
 		}
 	}
 	if cover, isCovered := ev.covered[i]; isCovered && p.Verdict == Allow {
 		if doubt := ev.paths.secretReason(c, cover); doubt != "" {
 			p.set(Ask, "", doubt)
-			ev.addOffers(i, c, "")
+			ev.offers.addFor(c, "", ev.mentionReason(i, c) != "")
 		}
 	}
 	if why == "" || ok && p.Verdict == Deny || ev.set.fallback == Deny && !p.byRule && (!ok || p.Verdict == Ask) {
 		return p, ok
 	}
-	ev.noOffers = true
+	ev.offers.isBarred = true
 	p.set(Ask, "", why)
 	p.byRule, p.Floor = true, true
 	ev.lifts.add(&p, ev.floor.protectedFiles(c))
@@ -120,7 +120,7 @@ func (ev *evaluation) decideCommand(i int, c shell.Command) (Part, bool) {
 func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 	p = Part{Kind: "command", Text: c.Text, Origin: c.Origin, Argv: wordTexts(c.Words)}
 	if ev.applyStrictRules(c, &p) {
-		ev.noOffers = true
+		ev.offers.isBarred = true
 		return p, true
 	}
 	if c.Guess {
@@ -136,17 +136,17 @@ func (ev *evaluation) decideByRules(i int, c shell.Command) (p Part, ok bool) {
 	case Allow:
 		p.Reason = ev.rules.defaultReason("")
 		if doubt := ev.rules.concealReason(c); doubt != "" {
-			ev.noOffers = true
+			ev.offers.isBarred = true
 			p.set(Ask, "", doubt)
 		} else if r, why := ev.paths.unenforcedRule(c); r != nil {
-			ev.noOffers = true
+			ev.offers.isBarred = true
 			p.set(Ask, r.ID, why)
 		}
 	case Ask:
 		if other := ev.rules.otherRepositoryReason(c, nil); why == "" && other != "" {
 			why, p.Reason = other, other
 		}
-		ev.addOffers(i, c, why)
+		ev.offers.addFor(c, why, ev.mentionReason(i, c) != "")
 	}
 	return p, true
 }

@@ -36,14 +36,14 @@ func (fm *fileMatcher) commandRules() *protocol.CommandRules {
 // absolute returns the pattern of a rule with the folder to which it is relative. A folder with
 // everything in it is the folder.
 func (fm *fileMatcher) absolute(r *rule) []string {
-	start := r.path.start(fm.resolver.root, fm.resolver.home)
+	start := r.path.start(fm.resolver.places.root, fm.resolver.places.home)
 	parts := r.path.parts
 	if n := len(parts) - 1; n > 0 && parts[n] == "**" {
 		parts = parts[:n]
 	}
 	fixed := path.Join(append([]string{start}, parts[:min(r.path.fixedParts(), len(parts))]...)...)
 	whole := fixed == path.Join(append([]string{start}, parts...)...)
-	if start == "" || whole && isIn(fm.resolver.root, fm.resolver.realPath(fixed)) || slices.Contains(parts[:1], "**") && len(parts) == 1 {
+	if start == "" || whole && isIn(fm.resolver.places.root, fm.resolver.places.realPath(fixed)) || slices.Contains(parts[:1], "**") && len(parts) == 1 {
 		return nil
 	}
 	if start != "/" {

@@ -58,7 +58,7 @@ func (fm *fileMatcher) isUnseen(r *rule) bool {
 	s := fm.call.Sandbox
 	isSeen := func(dir string) bool {
 		return slices.ContainsFunc(s.SetsAside, func(place string) bool {
-			return isIn(fm.resolver.realPath(clean(dir)), fm.resolver.realPath(clean(place)))
+			return isIn(fm.resolver.places.realPath(clean(dir)), fm.resolver.places.realPath(clean(place)))
 		})
 	}
 	return slices.ContainsFunc(s.Writable, func(dir string) bool { return !isSeen(dir) && fm.mayConcern(r, dir) })
@@ -67,7 +67,7 @@ func (fm *fileMatcher) isUnseen(r *rule) bool {
 // mayConcern reports whether a rule may be about a folder or something in it.
 func (fm *fileMatcher) mayConcern(r *rule, dir string) bool {
 	dir = clean(dir)
-	return fm.resolver.match(r.path, dir, true) || fm.resolver.within(r.path, dir, false) != none || r.path.home && fm.resolver.home == ""
+	return fm.resolver.places.match(r.path, dir, true) || fm.resolver.places.within(r.path, dir, false) != none || r.path.home && fm.resolver.places.home == ""
 }
 
 // isSeparate reports whether the files that a machine protects are not all that a program's use of a
@@ -114,20 +114,12 @@ func isUnstoppable(word string) bool {
 // the machine looks at after a command, such as its private /tmp.
 func (p *pathResolver) namesOutside(w shell.Word) bool {
 	isKept := func(f string) bool {
-		return isIn(p.realPath(f), p.root) || slices.ContainsFunc(p.call.Sandbox.SetsAside, func(dir string) bool { return isIn(p.realPath(f), p.realPath(clean(dir))) })
+		return isIn(p.places.realPath(f), p.places.root) || slices.ContainsFunc(p.call.Sandbox.SetsAside, func(dir string) bool { return isIn(p.places.realPath(f), p.places.realPath(clean(dir))) })
 	}
 	return slices.ContainsFunc(possiblePaths(w), func(s shell.Word) bool {
 		list, ok := p.paths(s)
 		return leavesFolder(s.Text) && !(ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !isKept(f) }))
 	})
-}
-
-// isInWorkspace reports whether all folders are in the workspace. Where the machine puts back
-// protected files, an archive may be unpacked there, and a patch that the machine has read before.
-// Another patch would be applied half-way.
-func (p *pathResolver) isInWorkspace(list []string) bool {
-	isOutside := func(f string) bool { return !isIn(f, p.root) }
-	return len(list) > 0 && !slices.ContainsFunc(list, isOutside)
 }
 
 // secretVariable matches words with variables that may hold a secret.

@@ -24,8 +24,7 @@ type evaluation struct {
 	facts      shell.Facts
 	covered    map[int]coverage // by index of the command
 	risks      *risks
-	offers     []Offer
-	noOffers   bool // more than a missing rule prevents an allow
+	offers     *offers
 	enforced   []string
 	unenforced []string
 	lifts      lifts
@@ -76,6 +75,7 @@ func (s *Set) Decide(c Call) Decision {
 		floor: floor{&c, resolver, k == shell.Zsh}, covered: map[int]coverage{},
 	}
 	ev.risks = &risks{ev: ev}
+	ev.offers = &offers{rules: m, resolver: resolver}
 	if c.User != "" {
 		ev.addPart(Part{Kind: "call", Text: c.User, Verdict: Ask, Floor: true, Reason: "Runs as another user (" + shorten(c.User) + ")", byRule: true})
 	}
@@ -151,8 +151,8 @@ func (ev *evaluation) result() Decision {
 		r.Verdict, r.Rule, r.Reason = Ask, "", ev.set.doubt
 		r.Parts = append(r.Parts, Part{Kind: "call", Text: ev.call.Tool, Verdict: Ask, Reason: ev.set.doubt})
 	}
-	if r.Verdict == Ask && !ev.noOffers && !r.Floor {
-		r.Offers = ev.offers
+	if r.Verdict == Ask && !ev.offers.isBarred && !r.Floor {
+		r.Offers = ev.offers.list
 	}
 	return r
 }
@@ -262,71 +262,4 @@ func (r *rule) describe() string {
 		name = "Your rule"
 	}
 	return fmt.Sprintf("%s: %s %s", name, map[Verdict]string{Allow: "allow", Ask: "ask about", Deny: "deny"}[r.Verdict], shorten(what))
-}
-
-func (ev *evaluation) addOffers(i int, c shell.Command, why string) {
-	name := baseName(c.Words[0].Text)
-	hits := guardsOf(c, ev.resolver)
-	// A rule that contains the merely unknown words may be offered.
-	barred := why != "" && !slices.ContainsFunc(hits, func(h guard) bool { return h.reason == why })
-	lead := leadingOptions(c.Name(), c.Words, ev.resolver)
-	switch {
-	case barred, !isStatic(c), c.Parent >= 0, c.Origin != "", slices.ContainsFunc(hits, func(h guard) bool { return !h.unknown }),
-		name != c.Words[0].Text || strings.Contains(c.Words[0].Text, "="):
-		ev.noOffers = ev.noOffers || why != "" || c.Parent >= 0
-		return
-	case shell.IsShell(name), shell.IsLauncher(name), isVersionOf(name, interpreters), shellBuiltins[name], userSwitchers[name], name == "xargs",
-		name == "find" && len(c.Words) < 2, optionTables()[name].runsCode() && len(c.Words) < 2:
-		return
-	case needSubcommand[name] && (len(c.Words) < lead+2 || isFlag(c.Words[lead+1].Text)):
-		return
-	}
-	words := wordTexts(c.Words)
-	argv := escapeStars(words)
-	ev.addOffer(argv, "exactly "+strings.Join(words, " "))
-	if ev.mentionReason(i, c) != "" {
-		return // only a rule that names the file covers it
-	}
-	for _, pattern := range valueOffers {
-		spelled := func(at int) bool { return at >= 0 && at < len(pattern) && pattern[at] != "*" }
-		if matchesOffer(pattern, c.Words) && len(ev.rules.missingWords(c, spelled)) == 0 {
-			ev.addOffer(pattern, strings.Join(pattern, " "))
-			break
-		}
-	}
-	if wordOffers[name] && len(c.Words) > 1 && len(hits) == 0 {
-		ev.addOffer([]string{name, "**"}, name+" with any arguments")
-	}
-	words = append(words[:1], words[1+lead:]...)
-	for _, u := range openOffers {
-		outside := func(h guard) bool { return h.at <= lead || h.at >= lead+len(u) }
-		if len(words) >= len(u) && slices.Equal(words[:len(u)], u) && !slices.ContainsFunc(hits, outside) {
-			ev.addOffer(append(escapeStars(u), "**"), strings.Join(u, " ")+" with any arguments")
-			break
-		}
-	}
-}
-
-// matchesOffer reports whether a command has the words of an offer, with any value that is not an
-// option for each *.
-func matchesOffer(pattern []string, words []shell.Word) bool {
-	return slices.EqualFunc(pattern, words, func(p string, w shell.Word) bool {
-		return p == w.Text || p == "*" && !isFlag(w.Text)
-	})
-}
-
-func (ev *evaluation) addOffer(argv []string, text string) {
-	if slices.ContainsFunc(ev.offers, func(o Offer) bool { return slices.Equal(o.Rule.Argv, argv) }) {
-		return
-	}
-	r := Rule{Tool: "Bash", Argv: argv, Verdict: Allow, Source: SourceUser, Node: string(ev.call.Node)}
-	ev.offers = append(ev.offers, Offer{Rule: r, Text: text})
-}
-
-func escapeStars(words []string) []string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = strings.ReplaceAll(w, "*", `\*`)
-	}
-	return list
 }

@@ -69,7 +69,7 @@ func (fm *fileMatcher) checkMention(m fileWord, isKept bool, t *fileDecision) {
 			continue
 		}
 		hit := fm.names(r, list, m.word.Glob)
-		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return fm.resolver.within(r.path, f, m.word.Glob) == certain }) {
+		if hit || m.withContents && slices.ContainsFunc(list, func(f string) bool { return fm.resolver.places.within(r.path, f, m.word.Glob) == certain }) {
 			t.apply(r, m, hit)
 		}
 	}
@@ -101,7 +101,7 @@ func (fm *fileMatcher) appliesToAny(r *rule, tools []string) bool {
 // names reports whether a rule is about one of the files, or may be if they are shell patterns.
 func (fm *fileMatcher) names(r *rule, files []string, arePatterns bool) bool {
 	return slices.ContainsFunc(files, func(f string) bool {
-		return fm.resolver.match(r.path, f, true) || arePatterns && fm.resolver.mayMeet(r.path, f)
+		return fm.resolver.places.match(r.path, f, true) || arePatterns && fm.resolver.places.mayMeet(r.path, f)
 	})
 }
 
@@ -173,7 +173,7 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 		}
 		switch v, reason := ev.paths.strictOnFiles(r, tool, paths); {
 		case v == Deny:
-			ev.noOffers = true
+			ev.offers.isBarred = true
 			p.set(Deny, r.ID, reason)
 			return p
 		case v == Ask:
@@ -190,13 +190,15 @@ func (ev *evaluation) decideAccess(tool, kind, text string, paths []string, ok b
 		p.set(Allow, allowed.ID, allowed.reason)
 	case ok && len(paths) > 0:
 		g, ok := ev.rules.findGrant(tool, func(g Grant) bool {
-			return g.Path != "" && !slices.ContainsFunc(paths, func(f string) bool { return ev.resolver.realPath(f) != ev.resolver.realPath(clean(g.Path)) })
+			return g.Path != "" && !slices.ContainsFunc(paths, func(f string) bool {
+				return ev.resolver.places.realPath(f) != ev.resolver.places.realPath(clean(g.Path))
+			})
 		})
 		if ok {
 			p.set(Allow, g.ID, "You allowed this")
 		}
 	}
-	ev.noOffers = ev.noOffers || p.Verdict == Ask
+	ev.offers.isBarred = ev.offers.isBarred || p.Verdict == Ask
 	return p
 }
 
@@ -205,7 +207,7 @@ func (fm *fileMatcher) allowsFiles(r *rule, kind string, paths []string) bool {
 	if r.path == nil {
 		return kind != "redirect"
 	}
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !fm.resolver.match(r.path, f, false) })
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(f string) bool { return !fm.resolver.places.match(r.path, f, false) })
 }
 
 // strictOnFiles returns the verdict of an ask or deny rule on files, or "".
@@ -218,7 +220,7 @@ func (fm *fileMatcher) strictOnFiles(r *rule, tool string, paths []string) (v Ve
 	}
 	inside := none
 	for _, f := range paths {
-		inside = max(inside, fm.resolver.within(r.path, f, false))
+		inside = max(inside, fm.resolver.places.within(r.path, f, false))
 	}
 	switch {
 	case inside == none:
@@ -255,7 +257,7 @@ func (ev *evaluation) decideRedirect(r shell.Redirect) {
 	case r.Write && !ok && (w.Dynamic || w.Ambiguous || ev.resolver.dirs == nil):
 		p.set(Ask, "", "The file it writes is known only when the command runs")
 	}
-	ev.noOffers = ev.noOffers || p.Verdict != Allow
+	ev.offers.isBarred = ev.offers.isBarred || p.Verdict != Allow
 	ev.risks.describeRedirect(r, list, &p)
 	ev.addPart(p)
 }

@@ -87,8 +87,8 @@ const ourFiles = "Only you may change Fairlead's own files"
 // isOwn reports whether a file is Fairlead's own. A workspace among them belongs to the agent.
 func (fl *floor) isOwn(f string) bool {
 	return slices.ContainsFunc(fl.call.Own, func(own string) bool {
-		own = fl.resolver.realPath(clean(own))
-		return isIn(fold(f)+"/", fold(own)) && !(isIn(fl.resolver.root, own) && isIn(f, fl.resolver.root))
+		own = fl.resolver.places.realPath(clean(own))
+		return isIn(fold(f)+"/", fold(own)) && !(isIn(fl.resolver.places.root, own) && isIn(f, fl.resolver.places.root))
 	})
 }
 
@@ -125,7 +125,7 @@ func (fl *floor) modeReason(c shell.Command, name string) string {
 func (fl *floor) fileReason(list []string) string {
 	for _, f := range list {
 		low := fold(f)
-		switch e, ok := sensitive.Find(low, fold(fl.resolver.home), sensitive.Startup|sensitive.Secret); {
+		switch e, ok := sensitive.Find(low, fold(fl.resolver.places.home), sensitive.Startup|sensitive.Secret); {
 		case device.MatchString(low):
 			return "Writes directly to a disk"
 		case fl.isOwn(f):
@@ -142,7 +142,7 @@ func (fl *floor) fileReason(list []string) string {
 // folderReason is fileReason for a folder with everything in it.
 func (fl *floor) folderReason(list []string) string {
 	for _, f := range list {
-		if e, ok := sensitive.FindBelow(fold(f), fold(fl.resolver.home), sensitive.Startup); ok {
+		if e, ok := sensitive.FindBelow(fold(f), fold(fl.resolver.places.home), sensitive.Startup); ok {
 			return "Changes " + shorten(path.Base(f)) + ", which may contain files that start programs later (" + e.Program() + ")"
 		}
 	}
@@ -171,7 +171,7 @@ func (fl *floor) removalReason(c shell.Command) string {
 		if !recursive {
 			continue
 		}
-		if rest, ok := strings.CutPrefix(w.Text, shell.Temporary); ok && (mayContain(rest, fl.resolver.root) || mayContain(rest, fl.resolver.home)) {
+		if rest, ok := strings.CutPrefix(w.Text, shell.Temporary); ok && (mayContain(rest, fl.resolver.places.root) || mayContain(rest, fl.resolver.places.home)) {
 			return "Removes everything in " + shorten(rest) + " if mktemp fails"
 		}
 		if takes, known := fl.removesRoot(w); takes {
@@ -212,11 +212,11 @@ func (fl *floor) findReason(c shell.Command) string {
 // includesRoot reports whether a path, or what its wildcards can match, is or contains the root, a
 // drive, the home folder or, if workspace is set, the workspace.
 func (fl *floor) includesRoot(list []string, workspace bool) bool {
-	root := fl.resolver.root
+	root := fl.resolver.places.root
 	return slices.ContainsFunc(foldersMatched(list), func(f string) bool {
 		isTop := strings.LastIndexByte(f, '/') == 0 && f != root && f != "/tmp" // /etc, /usr, /var …
 		return f == "/" || f == "~" || drive(f) && len(f) <= 3 || f == "/home" || f == "/Users" || f == "/root" || isTop ||
-			mayContain(f, fl.resolver.home) || workspace && mayContain(f, root)
+			mayContain(f, fl.resolver.places.home) || workspace && mayContain(f, root)
 	})
 }
 

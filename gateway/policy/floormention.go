@@ -108,7 +108,7 @@ func (fl *floor) mentionedReason(program string, w shell.Word) string {
 		list = []string{w.Text}
 	}
 	for _, f := range list {
-		e, ok := sensitive.Find(fold(f), fold(fl.resolver.home), sensitive.Startup|sensitive.Secret)
+		e, ok := sensitive.Find(fold(f), fold(fl.resolver.places.home), sensitive.Startup|sensitive.Secret)
 		what := shorten(program) + " may change " + shorten(path.Base(f))
 		switch {
 		case fl.isOwn(f):

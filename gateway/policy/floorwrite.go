@@ -182,13 +182,13 @@ func (fl *floor) unpackReason(c shell.Command, name string) string {
 			if len(list) == 0 && fl.resolver.dirs == nil {
 				return "The folder that " + name + " writes to is unknown"
 			}
-			if folder := fl.protectedFolder(list); folder != "" && !(isContained && fl.resolver.isInWorkspace(list)) {
+			if folder := fl.protectedFolder(list); folder != "" && !(isContained && fl.resolver.places.isInWorkspace(list)) {
 				return name + " may write any file in " + shorten(folder) + ", including start-up files"
 			}
 		}
 	}
 	to, arriving := copyTargets(c, name)
-	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" || isContained && fl.resolver.isInWorkspace(list) {
+	if list, _ := fl.resolver.paths(to); to.Text == "" || fl.protectedFolder(list) == "" || isContained && fl.resolver.places.isInWorkspace(list) {
 		return ""
 	}
 	if recursive(c.Words[1:]) {
@@ -223,10 +223,10 @@ func appliesPatch(words []shell.Word) bool {
 func (fl *floor) protectedFolder(list []string) string {
 	for _, f := range list {
 		isHome := homeFolder.MatchString(fold(f)) || fl.includesRoot([]string{f}, false)
-		if f == fl.resolver.root || isHome || fl.fileReason([]string{f}) != "" {
+		if f == fl.resolver.places.root || isHome || fl.fileReason([]string{f}) != "" {
 			return f
 		}
-		if !isIn(f, fl.resolver.root) && slices.ContainsFunc(protectedInFolders, func(p string) bool { return fl.fileReason([]string{path.Join(f, p)}) != "" }) {
+		if !isIn(f, fl.resolver.places.root) && slices.ContainsFunc(protectedInFolders, func(p string) bool { return fl.fileReason([]string{path.Join(f, p)}) != "" }) {
 			return f
 		}
 	}

@@ -278,10 +278,10 @@ func (ma *matcher) otherRepositoryReason(c shell.Command, r *rule) string {
 		return ""
 	}
 	for _, d := range ma.resolver.dirs {
-		if ma.call.Contained && isIn(d, ma.resolver.root) {
+		if ma.call.Contained && isIn(d, ma.resolver.places.root) {
 			continue // the machine protects the settings of the repositories in its workspace
 		}
-		if !ma.resolver.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.resolver.is(d, r.cwd, false, false)) {
+		if !ma.resolver.places.sameAsRoot(d) && (r == nil || r.cwd == "" || !ma.resolver.is(d, r.cwd, false, false)) {
 			return otherRepository(d)
 		}
 	}

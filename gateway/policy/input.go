@@ -15,7 +15,7 @@ import (
 func (ev *evaluation) decideInput() {
 	in := ev.call.Input
 	own := ev.decideAccess(ev.call.Tool, "call", ev.call.Tool, nil, true) // rules about the tool itself
-	ev.noOffers = false
+	ev.offers.isBarred = false
 	if own.Rule != "" && own.Verdict != Allow {
 		ev.addPart(own)
 	}
@@ -36,7 +36,7 @@ func (ev *evaluation) decideInput() {
 	} else {
 		ev.mentions = p.Reason
 	}
-	ev.noOffers = true
+	ev.offers.isBarred = true
 	ev.addPart(p)
 }
 

@@ -63,9 +63,9 @@ func (fl *floor) protectedFiles(c shell.Command) (list []string) {
 // workspace. The repository is one of them.
 func (fl *floor) repositories(name string) (list []string) {
 	for _, dir := range fl.resolver.dirs {
-		for ; isIn(dir, fl.resolver.root); dir = path.Dir(dir) {
+		for ; isIn(dir, fl.resolver.places.root); dir = path.Dir(dir) {
 			list = append(list, path.Join(dir, ".git", name))
-			if dir == fl.resolver.root {
+			if dir == fl.resolver.places.root {
 				break
 			}
 		}
@@ -140,7 +140,7 @@ func (fl *floor) removed(sub string, words []shell.Word) (list []string) {
 func (fl *floor) folders(words []shell.Word) (list []string) {
 	for _, w := range words {
 		for _, f := range fl.resolver.pathsOf(w) {
-			if f != fl.resolver.root && isIn(f, fl.resolver.root) && fl.folderReason([]string{f}) == "" {
+			if f != fl.resolver.places.root && isIn(f, fl.resolver.places.root) && fl.folderReason([]string{f}) == "" {
 				list = append(list, f)
 			}
 		}

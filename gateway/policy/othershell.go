@@ -24,9 +24,9 @@ func (ev *evaluation) decideForeign() {
 	}
 	switch {
 	case ev.foreignRestriction(&p):
-		ev.noOffers = true
+		ev.offers.isBarred = true
 	case !ev.foreignPermission(shellName(name), &p) && !plainText.MatchString(ev.call.Command):
-		ev.noOffers = true
+		ev.offers.isBarred = true
 	}
 	ev.addPart(p)
 }

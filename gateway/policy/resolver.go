@@ -1,12 +1,12 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 
 	"fairlead/gateway/peer/shell"
-	"fairlead/gateway/protocol"
 )
 
 // maxFolders is the number of possible folders of a command; with more, its folder is unknown.
@@ -15,29 +15,23 @@ const maxFolders = 8
 // folders are a command's possible working folders; nil is unknown.
 type folders []string
 
-// pathResolver is the state of paths and folders during a decision.
+// pathResolver resolves the paths of commands. It knows in which folders they run, which changes
+// from one command to the next.
 type pathResolver struct {
-	call    *Call
-	start   string // the call's folder as given; dirs may have the target of a link in it
-	root    string
-	home    string
-	starts  folders // in which the text may start, or commands that launchers start
-	dirs    folders // of the command that is decided about
-	moved   bool
-	aliases []protocol.Alias
+	call   *Call
+	places *places
+	start  string  // the call's folder as given; dirs may have the target of a link in it
+	starts folders // in which the text may start, or commands that launchers start
+	dirs   folders // of the command that is decided about
+	moved  bool
 }
 
 func newPathResolver(c *Call) *pathResolver {
-	p := &pathResolver{call: c, home: c.Home, aliases: usableAliases(c.Aliases)}
-	if p.home != "" {
-		p.home = p.realPath(clean(p.home))
-	}
+	at := newPlaces(c)
+	p := &pathResolver{call: c, places: at}
 	if isAbs(c.Cwd) {
-		p.dirs = folders{p.realPath(clean(c.Cwd))}
-		p.root = p.dirs[0]
-	}
-	if isAbs(c.Root) {
-		p.root = p.realPath(clean(c.Root))
+		p.dirs = folders{at.realPath(clean(c.Cwd))}
+		at.root = cmp.Or(at.root, p.dirs[0])
 	}
 	if c.Resolve == nil || p.dirs == nil {
 		p.starts = p.dirs
@@ -45,12 +39,12 @@ func newPathResolver(c *Call) *pathResolver {
 	}
 	p.start = p.dirs[0]
 	dir, err := c.Resolve(p.start)
-	root, err2 := c.Resolve(p.root)
+	root, err2 := c.Resolve(at.root)
 	if err != nil || err2 != nil {
 		p.dirs = nil
 		return p
 	}
-	p.dirs, p.root = folders{clean(dir)}, clean(root)
+	p.dirs, at.root = folders{clean(dir)}, clean(root)
 	p.starts = p.dirs
 	return p
 }
@@ -62,8 +56,8 @@ func (p *pathResolver) is(d, cwd string, tree, strict bool) bool {
 		if have == "" || have != d && p.moved {
 			continue
 		}
-		if isSame(p.realPath(have), p.realPath(cwd)) ||
-			strict && slices.ContainsFunc(p.allNames(have), func(name string) bool { return isSame(name, cwd) }) {
+		if isSame(p.places.realPath(have), p.places.realPath(cwd)) ||
+			strict && slices.ContainsFunc(p.places.allNames(have), func(name string) bool { return isSame(name, cwd) }) {
 			return true
 		}
 	}
@@ -106,14 +100,14 @@ func (p *pathResolver) folderAt(dir string, w shell.Word) string {
 	to := clean(w.Text)
 	switch {
 	case w.Tilde:
-		if p.home == "" || w.Text != "~" && !strings.HasPrefix(w.Text, "~/") {
+		if p.places.home == "" || w.Text != "~" && !strings.HasPrefix(w.Text, "~/") {
 			return ""
 		}
-		to = path.Join(p.home, strings.TrimPrefix(w.Text, "~"))
+		to = path.Join(p.places.home, strings.TrimPrefix(w.Text, "~"))
 	case !isAbs(to):
 		to = path.Join(dir, to)
 	}
-	return p.realPath(to)
+	return p.places.realPath(to)
 }
 
 // enterLaunched handles commands whose launcher may start c in another folder.
@@ -123,7 +117,7 @@ func (p *pathResolver) enterLaunched(all []shell.Command, c shell.Command) {
 	}
 	before, name := p.dirs, baseName(all[c.Parent].Words[0].Text)
 	if name == "git" { // programs that git starts run in the top folder
-		p.dirs = p.repository(p.dirs)
+		p.dirs = p.places.repository(p.dirs)
 	}
 	for _, a := range tableAccesses("in:"+name, all[c.Parent].Words[1:]) {
 		a.word.Tilde = a.word.Tilde || strings.HasPrefix(a.word.Text, "~")
@@ -176,13 +170,13 @@ func (p *pathResolver) paths(w shell.Word) (list []string, ok bool) {
 		return list, false
 	case w.Tilde:
 		rest := strings.TrimPrefix(text, "~")
-		if p.home == "" {
+		if p.places.home == "" {
 			return []string{path.Clean("~/" + rest)}, false
 		}
 		if rest != "" && rest[0] != '/' {
 			return nil, false
 		}
-		list = []string{path.Clean(p.home + "/" + rest)}
+		list = []string{path.Clean(p.places.home + "/" + rest)}
 	case isAbs(text):
 		list = []string{clean(text)}
 	default:
@@ -193,7 +187,7 @@ func (p *pathResolver) paths(w shell.Word) (list []string, ok bool) {
 	}
 	// A rule and the floor may be about a name as well as about its target.
 	for i, f := range list {
-		if real := p.realPath(f); real != f {
+		if real := p.places.realPath(f); real != f {
 			list[i] = real
 			list = append(list, f)
 		}
@@ -223,30 +217,17 @@ func (p *pathResolver) pathsOf(w shell.Word) []string {
 
 // isOutside reports whether the text itself may have changed the folder to one outside.
 func (p *pathResolver) isOutside() bool {
-	return p.moved && (p.dirs == nil || slices.ContainsFunc(p.dirs, func(d string) bool { return !isIn(d, p.root) }))
+	return p.moved && (p.dirs == nil || slices.ContainsFunc(p.dirs, func(d string) bool { return !isIn(d, p.places.root) }))
 }
 
 // isInside reports whether a path is certainly in the workspace.
 func (p *pathResolver) isInside(w shell.Word) bool {
 	list, ok := p.paths(w)
-	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !isIn(p.realPath(f), p.root) })
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !isIn(p.places.realPath(f), p.places.root) })
 }
 
 // isRoot reports whether a word certainly names the workspace's folder.
 func (p *pathResolver) isRoot(w shell.Word) bool {
 	list, ok := p.paths(w)
-	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.sameAsRoot(p.realPath(f)) })
-}
-
-// sameAsRoot compares a folder with the workspace's, on Windows ignoring case.
-func (p *pathResolver) sameAsRoot(dir string) bool {
-	return dir == p.root || drive(dir) && strings.EqualFold(dir, p.root)
-}
-
-// repository adds the workspace to folders in it, because a repository's files start at its top.
-func (p *pathResolver) repository(list []string) []string {
-	if slices.ContainsFunc(list, func(f string) bool { return f != p.root && isIn(f, p.root) }) {
-		return append(slices.Clone(list), p.root)
-	}
-	return list
+	return ok && len(list) > 0 && !slices.ContainsFunc(list, func(f string) bool { return !p.places.sameAsRoot(p.places.realPath(f)) })
 }

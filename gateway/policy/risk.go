@@ -214,7 +214,7 @@ func (k *risks) writeRisk(list []string) string {
 // outside returns the first path that is not in the workspace, or "".
 func (k *risks) outside(list []string) string {
 	for _, f := range list {
-		if real := k.ev.resolver.realPath(f); k.ev.resolver.root != "" && !isIn(real, k.ev.resolver.root) {
+		if real := k.ev.resolver.places.realPath(f); k.ev.resolver.places.root != "" && !isIn(real, k.ev.resolver.places.root) {
 			return f
 		}
 	}
@@ -242,8 +242,8 @@ func (k *risks) addBlocked(p *Part, w shell.Word) {
 		}
 		for _, s := range possiblePaths(w) {
 			if slices.ContainsFunc(k.ev.resolver.pathsOf(s), func(at string) bool {
-				at = k.ev.resolver.realPath(at)
-				return isIn(at, clean(f.Path)) && !isIn(at, k.ev.resolver.root)
+				at = k.ev.resolver.places.realPath(at)
+				return isIn(at, clean(f.Path)) && !isIn(at, k.ev.resolver.places.root)
 			}) {
 				p.Blocked = append(p.Blocked, place)
 				break

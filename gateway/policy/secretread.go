@@ -37,7 +37,7 @@ func (fm *fileMatcher) secretReason(c shell.Command, cover coverage) string {
 // secretIn returns the program whose secrets are in one of the files of an access, or below a folder
 // of it.
 func (fm *fileMatcher) secretIn(list []string, a access) (program string, ok bool) {
-	home := fold(fm.resolver.home)
+	home := fold(fm.resolver.places.home)
 	for _, f := range list {
 		f = fold(f)
 		if _, isPublic := sensitive.Find(f, home, sensitive.Public); isPublic {

@@ -50,12 +50,12 @@ func (ev *evaluation) decideServer() {
 		switch {
 		case !ev.rules.applies(r, ev.call.Tool) || r.path != nil:
 		case r.Verdict == Deny:
-			ev.noOffers = true
+			ev.offers.isBarred = true
 			p.set(Deny, r.ID, r.reason)
 			ev.addPart(p)
 			return
 		case r.Verdict == Ask:
-			ev.noOffers, p.byRule = true, true
+			ev.offers.isBarred, p.byRule = true, true
 			p.set(Ask, r.ID, r.reason)
 		case allowed == nil && namesServer(r.Tool, ev.call.Node):
 			allowed = r
@@ -65,7 +65,7 @@ func (ev *evaluation) decideServer() {
 		p.set(Allow, allowed.ID, allowed.reason)
 	}
 	if p.Verdict == Ask && ev.call.Tool != "Bash" { // a rule for that needs the words of a command
-		ev.offers = append(ev.offers, Offer{Rule: Rule{Tool: full, Verdict: Allow, Source: SourceUser}, Text: full})
+		ev.offers.list = append(ev.offers.list, Offer{Rule: Rule{Tool: full, Verdict: Allow, Source: SourceUser}, Text: full})
 	}
 	ev.addPart(p)
 }
