@@ -94,7 +94,7 @@ func TestFailedTransferIsNotShownAsSent(t *testing.T) {
 		t.Errorf("entry: got %s (%s), want failed: %s", e.Status, e.Error, failed.Error)
 	}
 	got := r.auditOf()
-	if len(got) != 1 || !strings.HasPrefix(got[0], "Send no-such-file from a to b | on test, failed: ") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "Send no-such-file from a to b | on test, failed to read file ") {
 		t.Errorf("audit log: got %q, want one line about a failure", got)
 	}
 	r.file("a", "no-such-file", 100)
@@ -155,7 +155,7 @@ func TestEndFollowsACallThatDoesNotWait(t *testing.T) {
 	if e := r.entry().Continued.Ended; e == nil || e.State != protocol.CallFailed || e.Error == "" {
 		t.Errorf("end: got %+v, want a failure", e)
 	}
-	if got := r.auditOf(); len(got) != 2 || !strings.HasPrefix(got[1], "Send no-such-file from a to b | on test, failed: ") {
+	if got := r.auditOf(); len(got) != 2 || !strings.HasPrefix(got[1], "Send no-such-file from a to b | on test, failed to read file ") {
 		t.Errorf("audit log: got %q, want the failure last", got)
 	}
 }
