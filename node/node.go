@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/peer/stream"
 	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node/access"
@@ -272,18 +273,11 @@ func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 			n.reportPutBack(b)
 		}
 	}
-	tick := time.NewTicker(keepAlive)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if _, err := client.Call(ctx, n.client, protocol.ToolsList, protocol.Empty{}); err != nil && ctx.Err() == nil {
-				n.log.Warn("Gateway does not answer", "err", err)
-			}
+	wake.Every(ctx, keepAlive, func() {
+		if _, err := client.Call(ctx, n.client, protocol.ToolsList, protocol.Empty{}); err != nil && ctx.Err() == nil {
+			n.log.Warn("Gateway does not answer", "err", err)
 		}
-	}
+	})
 }
 
 // Applicant describes the node for pairing: the person approves what the node would offer.

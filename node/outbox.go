@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -30,7 +31,7 @@ const (
 // outbox holds items that the gateway must receive even when the connection breaks, until it has
 // confirmed them. Items of one queue are sent one after the other in order; queues are independent.
 type outbox struct {
-	added chan struct{} // contains a token when there are new queues
+	added wake.Signal // contains a token when there are new queues
 
 	mu     sync.Mutex // guards the fields below
 	queues map[queueKey][]*item
@@ -56,7 +57,7 @@ type item struct {
 }
 
 func newOutbox() *outbox {
-	return &outbox{added: make(chan struct{}, 1), queues: make(map[queueKey][]*item), retry: make(chan struct{})}
+	return &outbox{added: wake.New(), queues: make(map[queueKey][]*item), retry: make(chan struct{})}
 }
 
 func (o *outbox) add(i item) {
@@ -66,10 +67,7 @@ func (o *outbox) add(i item) {
 		return
 	}
 	o.fresh = append(o.fresh, i.queue)
-	select {
-	case o.added <- struct{}{}:
-	default:
-	}
+	o.added.Send()
 }
 
 // has reports whether a call's result waits for confirmation.

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -37,13 +38,13 @@ type sender struct {
 	t           Transport
 	ctx         context.Context
 	cancel      context.CancelFunc
-	wake        chan struct{} // holds a token when the outbox may have a new message
+	wake        wake.Signal // holds a token when the outbox may have a new message
 	typing      chan protocol.ChannelTyping
 	unstored    *store.Outbound // was delivered, which could not be stored yet; used by run only
 }
 
 func newSender(r *registry, a *account, t Transport) *sender {
-	l := &sender{outbox: r.outbox, bus: r.bus, channel: a.channel, id: a.id, t: t, wake: make(chan struct{}, 1), typing: make(chan protocol.ChannelTyping, 16)}
+	l := &sender{outbox: r.outbox, bus: r.bus, channel: a.channel, id: a.id, t: t, wake: wake.New(), typing: make(chan protocol.ChannelTyping, 16)}
 	l.ctx, l.cancel = context.WithCancel(r.ctx)
 	return l
 }
@@ -207,10 +208,7 @@ func (o *outbox) add(ctx context.Context, id string, e protocol.ChannelOutbound)
 // wake makes the sender of an account look for new messages.
 func (o *outbox) wake(channel, account string) {
 	if l := o.registry.senderOf(channel, account); l != nil {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
+		l.wake.Send()
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -106,7 +107,7 @@ type Scheduler struct {
 	o          *Options
 	planner    *planner
 	heartbeats *heartbeats
-	wake       chan struct{} // holds a token when the loop should check again
+	wake       wake.Signal // holds a token when the loop should check again
 }
 
 // New returns a scheduler.
@@ -114,7 +115,7 @@ func New(o Options) *Scheduler {
 	l := &loop{inbox: make(chan func()), ended: make(chan struct{})}
 	x := &runner{&o}
 	return &Scheduler{
-		loop: l, o: &o, wake: make(chan struct{}, 1),
+		loop: l, o: &o, wake: wake.New(),
 		planner:    &planner{loop: l, o: &o, runner: x, jobs: make(map[protocol.CronJobID]*job)},
 		heartbeats: &heartbeats{loop: l, o: &o, runner: x, beats: make(map[protocol.AgentID]*beat)},
 	}
@@ -198,10 +199,7 @@ func (s *Scheduler) tick() time.Duration {
 
 // ConfigChanged makes Run follow a changed setting. It does not wait.
 func (s *Scheduler) ConfigChanged(string) {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.Send()
 }
 
 func now() int64 { return time.Now().UnixMilli() }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -52,7 +53,7 @@ func (b *Bus) Subscribe() *Subscription { return b.SubscribeOnly(nil) }
 // when the subscriber was too slow for those. filter must be fast and must not use the
 // bus; nil selects all changes.
 func (b *Bus) SubscribeOnly(filter func(protocol.Change) bool) *Subscription {
-	s := &Subscription{bus: b, filter: filter, wake: make(chan struct{}, 1)}
+	s := &Subscription{bus: b, filter: filter, wake: wake.New()}
 	b.mu.Lock()
 	if b.subs == nil {
 		b.subs = make(map[*Subscription]struct{})
@@ -66,7 +67,7 @@ func (b *Bus) SubscribeOnly(filter func(protocol.Change) bool) *Subscription {
 type Subscription struct {
 	bus    *Bus
 	filter func(protocol.Change) bool
-	wake   chan struct{} // holds a token when the queue may not be empty
+	wake   wake.Signal   // holds a token when the queue may not be empty
 	pace   time.Duration // see PaceText
 
 	mu     sync.Mutex // guards the fields below
@@ -100,10 +101,7 @@ func (s *Subscription) enqueue(c protocol.Change) {
 		s.queue = append(s.queue, c)
 	}
 	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
+	s.wake.Send()
 }
 
 // merge combines next with last if both report the same progress.

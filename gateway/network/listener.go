@@ -20,6 +20,7 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -35,7 +36,7 @@ type Options struct {
 // Listener listens according to the settings. It is safe for concurrent use. Call Run once.
 type Listener struct {
 	o      Options
-	reload chan struct{} // holds a token when the settings have changed
+	reload wake.Signal // holds a token when the settings have changed
 
 	mu      sync.Mutex // guards the fields below
 	running bool
@@ -45,14 +46,11 @@ type Listener struct {
 }
 
 // New returns a listener that does not listen yet.
-func New(o Options) *Listener { return &Listener{o: o, reload: make(chan struct{}, 1)} }
+func New(o Options) *Listener { return &Listener{o: o, reload: wake.New()} }
 
 // ConfigChanged makes Run follow a changed setting. It does not wait.
 func (n *Listener) ConfigChanged(string) {
-	select {
-	case n.reload <- struct{}{}:
-	default:
-	}
+	n.reload.Send()
 }
 
 // Pin returns the pin of the certificate, or "" before the first start of the listener.

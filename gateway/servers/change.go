@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
 )
@@ -18,7 +19,7 @@ import (
 type review struct {
 	name protocol.ServerName
 	m    *Manager
-	wake signal // the tools, or which are on, may have changed
+	wake wake.Signal // the tools, or which are on, may have changed
 	// present returns the server's tools, and the names of those that are off.
 	present func() (tools []remoteTool, off []string)
 
@@ -121,7 +122,7 @@ func (r *review) answer(ctx context.Context, who auth.Principal, q protocol.Ques
 		return err
 	}
 	r.m.publish()
-	r.wake.send()
+	r.wake.Send()
 	return nil
 }
 

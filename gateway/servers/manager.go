@@ -22,6 +22,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
 	"fairlead/gateway/store"
@@ -83,7 +84,7 @@ type Manager struct {
 	accepted accepted
 	found    finds
 
-	reload chan struct{} // holds a token when the settings have changed
+	reload wake.Signal // holds a token when the settings have changed
 
 	mu      sync.Mutex // guards the fields below; never held during I/O
 	servers map[protocol.ServerName]*server
@@ -95,7 +96,7 @@ func Open(ctx context.Context, o Options) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Manager{o: o, reload: make(chan struct{}, 1), servers: make(map[protocol.ServerName]*server)}
+	m := &Manager{o: o, reload: wake.New(), servers: make(map[protocol.ServerName]*server)}
 	m.accepted.store, m.accepted.all = o.Store, all
 	m.reconcile(nil) // so that lists are complete before Run
 	return m, nil
@@ -110,10 +111,7 @@ func (m *Manager) ConfigChanged(path string) {
 
 // Reload applies changed settings. It does not wait.
 func (m *Manager) Reload() {
-	select {
-	case m.reload <- struct{}{}:
-	default:
-	}
+	m.reload.Send()
 }
 
 // Run keeps the servers connected until ctx ends, and stops them. Commands are started by calls.

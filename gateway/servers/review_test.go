@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
 	"fairlead/gateway/question/questiontest"
@@ -30,7 +31,7 @@ func (s *fullStore) Put(ctx context.Context, q protocol.Question, grants []store
 // startReview starts the review of a server with a tool that the person has not accepted.
 func startReview(t *testing.T, questions *question.Queue) {
 	m := &Manager{o: Options{Questions: questions}}
-	r := review{name: "srv", m: m, wake: newSignal(), present: func() ([]remoteTool, []string) { return []remoteTool{{name: "echo", hash: "new"}}, nil }}
+	r := review{name: "srv", m: m, wake: wake.New(), present: func() ([]remoteTool, []string) { return []remoteTool{{name: "echo", hash: "new"}}, nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {

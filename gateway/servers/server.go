@@ -13,6 +13,7 @@ import (
 
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,7 +39,7 @@ type server struct {
 	name      protocol.ServerName
 	log       ring
 	calls     calls
-	wake      signal          // ends a pause
+	wake      wake.Signal     // ends a pause
 	stopped   context.Context // ends with stop
 	stop      func()          // ends the server; it does not wait
 	stale     stale
@@ -61,9 +62,9 @@ type server struct {
 }
 
 func newServer(m *Manager, name protocol.ServerName, spec protocol.ServerSpec) *server {
-	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: newSignal(), stale: stale{wake: newSignal()}, changed: make(chan struct{})}
+	s := &server{m: m, name: name, spec: spec, state: protocol.ServerStarting, since: time.Now(), wake: wake.New(), stale: stale{wake: wake.New()}, changed: make(chan struct{})}
 	s.stopped, s.stop = context.WithCancel(context.Background())
-	s.review = review{name: name, m: m, wake: newSignal(), present: func() ([]remoteTool, []string) {
+	s.review = review{name: name, m: m, wake: wake.New(), present: func() ([]remoteTool, []string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.tools, s.spec.DisabledTools
@@ -85,7 +86,7 @@ func (s *server) change(spec protocol.ServerSpec) {
 	s.mu.Lock()
 	s.spec = spec
 	s.mu.Unlock()
-	s.review.wake.send()
+	s.review.wake.Send()
 }
 
 var errRestart = errors.New("restarted")
@@ -98,7 +99,7 @@ func (s *server) restart() {
 	if drop != nil {
 		drop(errRestart)
 	}
-	s.wake.send()
+	s.wake.Send()
 }
 
 // machineChanged connects again when the machine of an offline server is back.
@@ -110,7 +111,7 @@ func (s *server) machineChanged() {
 		return
 	}
 	if _, err := s.machine(); err == nil {
-		s.wake.send()
+		s.wake.Send()
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/wake"
 )
 
 // Pauses between two readings of a server's lists after its notifications. The pause doubles each
@@ -14,22 +16,10 @@ const (
 	refreshMax = 5 * time.Minute
 )
 
-// signal wakes a goroutine. Signals that it has not received yet are one.
-type signal chan struct{}
-
-func newSignal() signal { return make(signal, 1) }
-
-func (s signal) send() {
-	select {
-	case s <- struct{}{}:
-	default:
-	}
-}
-
 // stale are the lists that the server has announced as changed, and that were not read since. It is
 // safe for concurrent use.
 type stale struct {
-	wake signal // there are some
+	wake wake.Signal // there are some
 
 	mu           sync.Mutex // guards the fields below
 	tools, items bool
@@ -40,7 +30,7 @@ func (l *stale) mark(tools, items bool) {
 	l.mu.Lock()
 	l.tools, l.items = l.tools || tools, l.items || items
 	l.mu.Unlock()
-	l.wake.send()
+	l.wake.Send()
 }
 
 // take returns what is marked, and removes the marks.

@@ -67,7 +67,7 @@ func (s *server) refresh(ctx context.Context) error {
 	s.tools = list
 	s.mu.Unlock()
 	s.m.accepted.first(ctx, s.name, list)
-	s.review.wake.send()
+	s.review.wake.Send()
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -18,7 +19,7 @@ type job struct {
 	services *services
 	id       protocol.TransferID
 	requests chan *request // for the owner
-	wake     chan struct{} // the queue's order has changed, or the transfer was revoked
+	wake     wake.Signal   // the queue's order has changed, or the transfer was revoked
 	finished chan result   // of the work; has room for it
 	done     chan struct{} // closed when the owner has ended
 	callers  int           // of the queue's open; guarded by the queue
@@ -62,7 +63,7 @@ func newJob(p *services, row store.Transfer, window Window) *job {
 	v := &live{bus: p.bus, row: row, window: window}
 	j := &job{
 		services: p, id: row.ID, live: v, stopped: stopped, record: recorder{store: p.store, bus: p.bus},
-		requests: make(chan *request), wake: make(chan struct{}, 1), finished: make(chan result, 1), done: make(chan struct{}),
+		requests: make(chan *request), wake: wake.New(), finished: make(chan result, 1), done: make(chan struct{}),
 	}
 	j.mover = &mover{services: p, live: v, startup: make(map[string]bool), begin: func(ctx context.Context) error {
 		_, err := j.ask(ctx, message{event: eventBegin})

@@ -8,10 +8,7 @@ import (
 
 // notify makes the owner look at what the queue has ordered, and whether it may leave.
 func (j *job) notify() {
-	select {
-	case j.wake <- struct{}{}:
-	default:
-	}
+	j.wake.Send()
 }
 
 // obeyLater orders an event for which the queue does not wait.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -17,7 +18,7 @@ type queue struct {
 	ctx    context.Context // cancelled by close
 	cancel context.CancelCauseFunc
 	wg     crash.Group // the owners of the jobs, and what they have started
-	wake   chan struct{}
+	wake   wake.Signal
 
 	mu     sync.Mutex // guards the fields below; a job's lock may be taken while it is held
 	jobs   map[protocol.TransferID]*job
@@ -29,17 +30,14 @@ type queue struct {
 var errClosed = protocol.ErrUnavailable.With("The gateway is shutting down")
 
 func newQueue() *queue {
-	q := &queue{wake: make(chan struct{}, 1), jobs: make(map[protocol.TransferID]*job)}
+	q := &queue{wake: wake.New(), jobs: make(map[protocol.TransferID]*job)}
 	q.ctx, q.cancel = context.WithCancelCause(context.Background())
 	return q
 }
 
 // Wake makes Run check the queue.
 func (q *queue) Wake() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.wake.Send()
 }
 
 // spawn starts f in a goroutine for which close waits. After close it does nothing.

@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/llm/detect"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -48,7 +49,7 @@ type Models struct {
 	o    Options
 	list []entry
 	http *http.Client
-	wake chan struct{} // the settings changed
+	wake wake.Signal // the settings changed
 
 	mu     sync.Mutex // guards the following
 	ctx    context.Context
@@ -63,7 +64,7 @@ func New(o Options) *Models {
 	transport.ResponseHeaderTimeout = time.Minute
 	return &Models{
 		o: o, list: catalogue(), http: &http.Client{Transport: transport},
-		wake: make(chan struct{}, 1), pulls: make(map[string]*pull),
+		wake: wake.New(), pulls: make(map[string]*pull),
 	}
 }
 
@@ -81,10 +82,7 @@ func (m *Models) ConfigChanged(string) { m.reload() }
 
 // reload makes Run check again what llama-server should do.
 func (m *Models) reload() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
+	m.wake.Send()
 }
 
 // Address returns the key and the address of the llama-server that the gateway runs; "" for other

@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -101,7 +102,7 @@ type desk struct {
 	src, dst *Ends
 	reports  chan any
 	number   uint32        // of the current attempt
-	lost     chan struct{} // holds a token when an end has reported that the direct connection is lost
+	lost     wake.Signal   // holds a token when an end has reported that the direct connection is lost
 	held     chan struct{} // if not nil, such a report blocks until it is closed
 	mu       sync.Mutex    // guards the fields below
 	relayed  int64         // number of the source's bytes through the gateway
@@ -128,7 +129,7 @@ func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	defer p.d.mu.Unlock()
 	switch {
 	case lost:
-		signal(p.d.lost)
+		p.d.lost.Send()
 	case p.source:
 		p.d.relayed += int64(len(f.Body()))
 		p.d.dst.Binary(f)
@@ -144,7 +145,7 @@ func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 
 func newDesk(t *testing.T, from, to string, s *failingLink) *desk {
 	t.Helper()
-	d := &desk{t: t, reports: make(chan any, 16), lost: make(chan struct{}, 1)}
+	d := &desk{t: t, reports: make(chan any, 16), lost: wake.New()}
 	s.dialed = make(chan net.Conn, 1)
 	unfinished := OpenUnfinished(t.TempDir())
 	d.src = NewEnds(Options{Files: Disk{Dir: from}, Peer: deskPeer{d, true}, Direct: s, Unfinished: unfinished})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -82,8 +83,8 @@ var ErrFlood = errors.New("the other machine sent more than allowed")
 // use.
 type Inbox struct {
 	limit int
-	wake  chan struct{} // holds a token when the queue may not be empty
-	room  chan struct{} // holds a token when there may be space
+	wake  wake.Signal // holds a token when the queue may not be empty
+	room  wake.Signal // holds a token when there may be space
 
 	mu    sync.Mutex // guards the fields below
 	queue []*Frame
@@ -93,7 +94,7 @@ type Inbox struct {
 
 // NewInbox creates an inbox of limit bytes.
 func NewInbox(limit int) *Inbox {
-	return &Inbox{limit: limit, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	return &Inbox{limit: limit, wake: wake.New(), room: wake.New()}
 }
 
 // Put adds a frame and takes ownership of it. It never blocks. A frame beyond the limit closes the
@@ -111,7 +112,7 @@ func (b *Inbox) Put(f *Frame) {
 		b.bytes += len(f.Body())
 	}
 	b.mu.Unlock()
-	signal(b.wake)
+	b.wake.Send()
 }
 
 // PutWait is Put for a peer without flow control: it waits for space. It reports false when the
@@ -147,13 +148,13 @@ func (b *Inbox) Next(ctx context.Context) (*Frame, error) {
 			}
 			b.bytes -= len(f.Body())
 			b.mu.Unlock()
-			signal(b.room)
+			b.room.Send()
 			return f, nil
 		}
 		err := b.err
 		b.mu.Unlock()
 		if err != nil {
-			signal(b.wake) // wakes another waiting goroutine
+			b.wake.Send() // wakes another waiting goroutine
 			return nil, err
 		}
 		select {
@@ -178,13 +179,6 @@ func (b *Inbox) Close(err error) {
 		b.err = err
 	}
 	b.mu.Unlock()
-	signal(b.wake)
-	signal(b.room)
-}
-
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	b.wake.Send()
+	b.room.Send()
 }

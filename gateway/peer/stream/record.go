@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
+	"fairlead/gateway/peer/wake"
 )
 
 // Kinds of record (docs/protocol.md#transfers-between-fairleads-own-peers). From the sender:
@@ -175,18 +176,7 @@ func withKeepAlive(ctx context.Context, alive func(context.Context), f func() er
 	var wg crash.Group
 	defer wg.Wait()
 	defer cancel()
-	wg.Go(func() {
-		tick := time.NewTicker(aliveEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				alive(ctx)
-			}
-		}
-	})
+	wg.Go(func() { wake.Every(ctx, aliveEvery, func() { alive(ctx) }) })
 	return f()
 }
 

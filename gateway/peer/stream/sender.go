@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 )
 
 const (
@@ -35,7 +36,7 @@ type Sender struct {
 	rehashed    int64 // bytes of earlier attempts that were hashed again
 	packer      packer
 	next        uint32
-	wake        chan struct{}
+	wake        wake.Signal
 
 	mu       sync.Mutex // guards the fields below
 	credit   int        // bytes that may be sent
@@ -45,7 +46,7 @@ type Sender struct {
 // Run sends everything. It returns when everything was sent, ctx ends, or the other end fails.
 func (s *Sender) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	s.wake, s.verdicts = make(chan struct{}, 1), make(map[uint32]verdict)
+	s.wake, s.verdicts = wake.New(), make(map[uint32]verdict)
 	s.packer = packer{id: s.ID, send: s.Out, reserve: s.reserve}
 	done := make(chan struct{})
 	crash.Go(func() {
@@ -75,7 +76,7 @@ func (s *Sender) receive(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		signal(s.wake)
+		s.wake.Send()
 	}
 }
 

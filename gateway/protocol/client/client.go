@@ -20,6 +20,7 @@ import (
 
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -72,7 +73,7 @@ type Client struct {
 	opts Options
 	log  *slog.Logger
 	// retryNow holds a token to skip the wait before the next attempt.
-	retryNow chan struct{}
+	retryNow wake.Signal
 
 	mu   sync.Mutex // guards conn and up
 	conn *conn      // nil while disconnected
@@ -84,7 +85,7 @@ type Client struct {
 
 // New creates a client; Run connects it.
 func New(opts Options) *Client {
-	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{}), retryNow: make(chan struct{}, 1)}
+	c := &Client{opts: opts, log: opts.Logger, up: make(chan struct{}), retryNow: wake.New()}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -172,10 +173,7 @@ func (c *Client) Probe(why string) {
 		crash.Go(func() { conn.probe() })
 		return
 	}
-	select {
-	case c.retryNow <- struct{}{}:
-	default:
-	}
+	c.retryNow.Send()
 }
 
 // connectOnce makes one connection and serves it until it ends.

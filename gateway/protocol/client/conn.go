@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
@@ -39,7 +40,7 @@ func newConn(ws *websocket.Conn, onEvent func(protocol.EventFrame), onFrame func
 	ws.SetReadLimit(protocol.MaxReadFrame)
 	return &conn{
 		ws: ws, onEvent: onEvent, onFrame: onFrame, out: wire.NewWriter(ws), done: make(chan struct{}), ready: make(chan bool, 2),
-		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: make(chan struct{}, 1)},
+		pending: make(map[string]chan protocol.Response), feed: feedQueue{wake: wake.New()},
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -16,8 +17,8 @@ const maxFeedQueue = 8192
 
 // feedQueue queues the numbered events of one connection for Feed.
 type feedQueue struct {
-	wake chan struct{} // holds a token when the queue may not be empty
-	mu   sync.Mutex    // guards the fields below
+	wake wake.Signal // holds a token when the queue may not be empty
+	mu   sync.Mutex  // guards the fields below
 	list []protocol.EventFrame
 	lost bool
 }
@@ -29,10 +30,7 @@ func (q *feedQueue) add(e protocol.EventFrame) {
 	}
 	q.list = append(q.list, e)
 	q.mu.Unlock()
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
+	q.wake.Send()
 }
 
 func (q *feedQueue) take() (list []protocol.EventFrame, lost bool) {

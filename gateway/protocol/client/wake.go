@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"fairlead/gateway/peer/wake"
 )
 
 const (
@@ -20,14 +22,8 @@ const (
 // watch calls f whenever the machine woke up or its addresses changed, until ctx ends. The
 // connections that this cuts are silent, and would otherwise be noticed only after silenceLimit.
 func watch(ctx context.Context, f func(why string)) {
-	tick := time.Tick(checkInterval)
 	last, before := time.Now(), addresses()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick:
-		}
+	wake.Every(ctx, checkInterval, func() {
 		now, current := time.Now(), addresses()
 		// Round(0) removes the monotonic reading, which stops while the machine sleeps.
 		if now.Round(0).Sub(last.Round(0))-now.Sub(last) > sleepGap {
@@ -36,7 +32,7 @@ func watch(ctx context.Context, f func(why string)) {
 			f("the network changed")
 		}
 		last, before = now, current
-	}
+	})
 }
 
 // addresses returns this machine's addresses as one string.

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -63,7 +64,7 @@ const maxQueue = 10_000
 
 // queue holds the messages that a server wrote and nobody has read.
 type queue struct {
-	ready chan struct{} // holds a token when there may be something to read
+	ready wake.Signal // holds a token when there may be something to read
 
 	mu       sync.Mutex // guards the fields below
 	list     []jsonrpc.Message
@@ -81,10 +82,7 @@ func (q *queue) add(list []jsonrpc.Message) {
 }
 
 func (q *queue) signal() {
-	select {
-	case q.ready <- struct{}{}:
-	default:
-	}
+	q.ready.Send()
 }
 
 // next blocks until there is a message. After the end it returns io.EOF.

@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers/message"
 	"fairlead/gateway/tool"
@@ -86,7 +87,7 @@ func Start(ctx context.Context, o Options) (*Process, error) {
 		return nil, err
 	}
 	p := &Process{o: o, started: make(chan struct{}), over: make(chan struct{})}
-	p.in.ready = make(chan struct{}, 1)
+	p.in.ready = wake.New()
 	p.lines.Checker.Logf = o.Logf
 	p.lines.Other = func(line []byte) {
 		_, _ = o.Log.Write(line)

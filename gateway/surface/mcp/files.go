@@ -12,6 +12,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -194,20 +195,13 @@ func (c *client) watchFile(ctx context.Context, session *mcp.ServerSession, p au
 func (s *Server) pollFiles(ctx context.Context) {
 	var polls crash.Group
 	defer polls.Wait()
-	tick := time.NewTicker(pollTime)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			for _, c := range s.all() {
-				if c.files.begin(slices.Collect(c.server.Sessions())) {
-					polls.Go(func() { c.poll(ctx) })
-				}
+	wake.Every(ctx, pollTime, func() {
+		for _, c := range s.all() {
+			if c.files.begin(slices.Collect(c.server.Sessions())) {
+				polls.Go(func() { c.poll(ctx) })
 			}
-		case <-ctx.Done():
-			return
 		}
-	}
+	})
 }
 
 // poll looks at each watched file once and notifies the sessions of those that have changed.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"fairlead/gateway/peer/wake"
 )
 
 // drainTime is how long answers are waited for after the client has closed its end. Then the open
@@ -31,7 +33,7 @@ type pending struct {
 	mu   sync.Mutex // guards the fields below, and is held while a message is written
 	out  io.Writer
 	open map[string]bool // by ID, as canonical JSON
-	none chan struct{}   // capacity 1: open became empty
+	none wake.Signal     // capacity 1: open became empty
 	// gone is called when the client waits for no answer any more. It must not block.
 	gone func()
 
@@ -39,7 +41,7 @@ type pending struct {
 }
 
 func newPending(in io.Reader, out io.Writer, gone func()) *pending {
-	return &pending{in: bufio.NewReader(in), out: out, gone: gone, open: make(map[string]bool), none: make(chan struct{}, 1), drainTime: drainTime}
+	return &pending{in: bufio.NewReader(in), out: out, gone: gone, open: make(map[string]bool), none: wake.New(), drainTime: drainTime}
 }
 
 // Read implements io.Reader.
@@ -128,10 +130,7 @@ func (p *pending) Write(b []byte) (int, error) {
 		}
 	}
 	if len(p.open) == 0 {
-		select {
-		case p.none <- struct{}{}:
-		default:
-		}
+		p.none.Send()
 	}
 	return len(b), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/wake"
 )
 
 // request is a request that is being served.
@@ -93,16 +94,7 @@ const sweepTime = time.Minute
 
 // expireAll ends unused sessions, and streams whose token has expired, until ctx ends.
 func (s *Server) expireAll(ctx context.Context) {
-	tick := time.NewTicker(sweepTime)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.sweep(time.Now())
-		case <-ctx.Done():
-			return
-		}
-	}
+	wake.Every(ctx, sweepTime, func() { s.sweep(time.Now()) })
 }
 
 func (s *Server) sweep(now time.Time) {

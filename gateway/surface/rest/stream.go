@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool/job"
 )
@@ -126,14 +127,5 @@ func (s *events) write(text string) error {
 
 // beat sends comments until ctx ends.
 func (s *events) beat(ctx context.Context) {
-	tick := time.NewTicker(beat)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			s.write(": waiting\n\n")
-		case <-ctx.Done():
-			return
-		}
-	}
+	wake.Every(ctx, beat, func() { s.write(": waiting\n\n") })
 }

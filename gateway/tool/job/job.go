@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -44,7 +45,7 @@ type Job struct {
 	result Result
 	err    error
 
-	news chan struct{} // capacity 1: parts or waiting changed
+	news wake.Signal // capacity 1: parts or waiting changed
 
 	mu      sync.Mutex // guards the fields below
 	parts   []Part
@@ -93,10 +94,7 @@ func (j *Job) Emit(p Part) {
 		j.parts = append(j.parts, p)
 	}
 	j.mu.Unlock()
-	select {
-	case j.news <- struct{}{}:
-	default:
-	}
+	j.news.Send()
 }
 
 // RecordQuestion records that the person is asked, or has answered.

@@ -8,6 +8,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 )
 
@@ -145,7 +146,7 @@ func (s *Jobs) find(id identity) (*Job, error) {
 // start runs a call in the background, and calls release at its end. The caller holds mu.
 func (s *Jobs) start(id identity, release func(), run func(context.Context, *Job) (Result, error)) *Job {
 	ctx, cancel := context.WithCancel(s.ctx)
-	j := &Job{identity: id, slot: id.slot(), cancel: cancel, done: make(chan struct{}), news: make(chan struct{}, 1)}
+	j := &Job{identity: id, slot: id.slot(), cancel: cancel, done: make(chan struct{}), news: wake.New()}
 	if s.running[j.slot] != nil {
 		j.slot += " " + protocol.NewID()
 	}

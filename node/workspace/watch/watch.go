@@ -7,10 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"fairlead/gateway/peer/crash"
-	"fairlead/node/workspace"
-
 	"github.com/fsnotify/fsnotify"
+
+	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/wake"
+	"fairlead/node/workspace"
 )
 
 const (
@@ -66,7 +67,7 @@ type Watcher struct {
 	maxPollEntries int
 	done           chan struct{}
 	quit           chan struct{}
-	wake           chan struct{} // contains a token when there is work besides events
+	wake           wake.Signal // contains a token when there is work besides events
 	treeReports    chan treeReport
 
 	mu      sync.Mutex // guards the fields below
@@ -94,7 +95,7 @@ func New(ws *workspace.Root, publish func(Change)) (*Watcher, error) {
 	}
 	w := &Watcher{
 		ws: ws, publish: publish, notifier: fsn, maxSubfolders: subfolderLimit(), byTree: watchesByTree, pollPause: pollPause, maxPollEntries: pollEntries,
-		done: make(chan struct{}), quit: make(chan struct{}), wake: make(chan struct{}, 1),
+		done: make(chan struct{}), quit: make(chan struct{}), wake: wake.New(),
 		treeReports: make(chan treeReport), folders: make(map[string]*folder), subfolders: newSubfolders(),
 	}
 	crash.Go(func() { w.run() })
@@ -152,10 +153,7 @@ func (w *Watcher) Add(p workspace.Path, deep bool) (abs string, err error) {
 
 // wakeUp wakes the watcher's goroutine.
 func (w *Watcher) wakeUp() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.wake.Send()
 }
 
 // SetContent sets the content that the folder had when it was listed, after Add: changes from then
