@@ -91,19 +91,19 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	b := u.main.sidebar
 	b.List.SetCursor(rowOf(t, u, "Chat C"))
 	b.List.TypedShortcut(chatwindow.ListKey(fyne.KeyU))
-	u.chats.MarkRead(false, v.Sessions.List[4])
+	u.chats.Attention.MarkRead(false, v.Sessions.List[4])
 	if got, want := u.main.lines(), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
-	u.chats.OpenUnread(-1)
+	u.chats.Attention.OpenUnread(-1)
 	if u.main.conversation.Page.Key() != "agent:main:e" {
 		t.Errorf("the previous unread chat is %s", u.main.conversation.Page.Key())
 	}
-	u.chats.OpenUnread(1)
+	u.chats.Attention.OpenUnread(1)
 	if u.main.conversation.Page.Key() != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
 		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.Page.Key(), u.main.lines())
 	}
-	u.chats.OpenUnread(1)
+	u.chats.Attention.OpenUnread(1)
 	pagetest.Shows(t, u.messages.Toast, "No unread chats.")
 }
 
@@ -120,7 +120,7 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
 	for _, want := range []protocol.SessionKey{"agent:main:b", "agent:main:d", "agent:main:b"} {
-		u.chats.NextQuestion()
+		u.chats.Attention.NextQuestion()
 		if u.main.conversation.Page.Key() != want {
 			t.Errorf("the next question is in %s, want %s", u.main.conversation.Page.Key(), want)
 		}
@@ -134,7 +134,7 @@ func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
 	if item := u.chats.ListMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)
 	}
-	u.chats.NextQuestion()
+	u.chats.Attention.NextQuestion()
 	if u.nav.title != inboxTitle {
 		t.Errorf("got the page %q, want %q", u.nav.title, inboxTitle)
 	}

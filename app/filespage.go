@@ -8,13 +8,14 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/files"
+	"fairlead/app/host"
 	"fairlead/app/pick"
 	"fairlead/app/preferences"
 	"fairlead/gateway/protocol"
 )
 
 // openFiles creates the page of files, in the place that was shown last.
-func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back func() bool) {
+func (n *navigator) openFiles(ctx context.Context, at host.Target) (view fyne.CanvasObject, back func() bool) {
 	prefs := n.ui.backend.Prefs
 	last := prefs.Get()
 	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
@@ -31,16 +32,17 @@ func (n *navigator) openFiles(ctx context.Context) (view fyne.CanvasObject, back
 		},
 	})
 	n.files = p
-	switch file, machine := n.filePath, n.filesMachine; {
-	case file != "":
-		p.OpenAt(machine, file)
-	case machine != "":
-		p.Open(machine)
+	switch at := at.(type) {
+	case host.File:
+		p.OpenAt(at.Machine, at.Path)
+	case host.AgentFile:
+		p.OpenAt("", string(at))
+	case host.Files:
+		p.Open(protocol.NodeID(at))
 	default:
 		p.Open(filesPlace(n.ui.view(), last.FilesPlace))
 	}
 	p.Focus()
-	n.filePath, n.filesMachine = "", ""
 	return p.Box, p.Back
 }
 

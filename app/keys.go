@@ -8,6 +8,7 @@ import (
 	"fairlead/app/chat"
 	"fairlead/app/chatwindow"
 	"fairlead/app/files"
+	"fairlead/app/host"
 	"fairlead/app/inbox"
 	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
@@ -51,9 +52,9 @@ func (w *window) bindings() []shortcuts.Binding {
 		{Group: groupChats, Text: "Search chats", Key: fyne.KeyG, Mod: shortcuts.Ctrl, Do: w.focusSearch},
 		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: w.findInChat},
 		{Group: groupChats, Text: "Search all messages", Key: fyne.KeyF, Mod: shortcuts.CtrlShift, Do: func() { u.nav.search(w.sidebar.Search.Text) }},
-		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: u.chats.NextQuestion},
-		{Group: groupChats, Text: "Next unread chat", Key: fyne.KeyDown, Mod: shortcuts.AltShift, Do: func() { u.chats.OpenUnread(1) }},
-		{Group: groupChats, Text: "Previous unread chat", Key: fyne.KeyUp, Mod: shortcuts.AltShift, Do: func() { u.chats.OpenUnread(-1) }},
+		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: u.chats.Attention.NextQuestion},
+		{Group: groupChats, Text: "Next unread chat", Key: fyne.KeyDown, Mod: shortcuts.AltShift, Do: func() { u.chats.Attention.OpenUnread(1) }},
+		{Group: groupChats, Text: "Previous unread chat", Key: fyne.KeyUp, Mod: shortcuts.AltShift, Do: func() { u.chats.Attention.OpenUnread(-1) }},
 		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { w.conversation.Page.Pane.Stop() }},
 		{Group: groupProgram, Text: "Needs you", Key: fyne.KeyI, Mod: shortcuts.Ctrl, Do: u.questions.openPage},
 		{Group: groupProgram, Text: "Settings", Key: fyne.KeyComma, Mod: shortcuts.Ctrl, Do: u.settings.open},
@@ -103,7 +104,7 @@ func (u *ui) ownKeys(c *chatwindow.Frame) []shortcuts.Binding {
 		{Group: groupChats, Text: "Find in this chat", Key: fyne.KeyF, Mod: shortcuts.Ctrl, Do: c.Page.Pane.Find},
 		{Group: groupChats, Text: "Next question", Key: fyne.KeyJ, Mod: shortcuts.Ctrl, Do: func() {
 			u.main.show()
-			u.chats.NextQuestion()
+			u.chats.Attention.NextQuestion()
 		}},
 		{Group: groupChats, Text: "Stop the run in progress", Key: fyne.KeyPeriod, Mod: shortcuts.Ctrl, Do: func() { c.Page.Pane.Stop() }},
 		{Group: groupProgram, Text: "Settings", Key: fyne.KeyComma, Mod: shortcuts.Ctrl, Do: u.settings.open},
@@ -117,7 +118,7 @@ func (u *ui) ownKeys(c *chatwindow.Frame) []shortcuts.Binding {
 func (n *navigator) openShortcuts() {
 	var p *shortcuts.Page
 	back := n.wayBack()
-	n.open(page{"question", shortcuts.Title, func(context.Context) (fyne.CanvasObject, func() bool) {
+	n.open(page{"question", shortcuts.Title, func(context.Context, host.Target) (fyne.CanvasObject, func() bool) {
 		p = shortcuts.New(keyGroups(), n.ui.main.bindings(), back)
 		return p.Box, called(back)
 	}})

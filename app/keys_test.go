@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/widget"
 
+	"fairlead/app/host"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -72,7 +73,7 @@ func TestEscapeClosesAPopupBeforeItLeavesTheForm(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	left := false
-	u.nav.open(page{"edit", "Form", func(context.Context) (fyne.CanvasObject, func() bool) {
+	u.nav.open(page{"edit", "Form", func(context.Context, host.Target) (fyne.CanvasObject, func() bool) {
 		return widgets.NewEntry(), func() bool { left = true; return true }
 	}})
 	c := u.main.conversation.Window.Canvas()
@@ -114,7 +115,7 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
 	u := newTestUI(t)
 	left := 0
-	u.nav.open(page{"file", "A page", func(context.Context) (fyne.CanvasObject, func() bool) {
+	u.nav.open(page{"file", "A page", func(context.Context, host.Target) (fyne.CanvasObject, func() bool) {
 		return widget.NewLabel("one thing"), func() bool { left++; return left == 1 }
 	}})
 	for range 2 {

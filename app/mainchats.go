@@ -10,24 +10,24 @@ import (
 )
 
 // mainChats is the main window as the windows of chats see it. It implements [chatwindow.Main].
-type mainChats struct{ w *window }
+type mainChats struct{ ui *ui }
 
 // Frame implements [chatwindow.Main].
-func (m mainChats) Frame() *chatwindow.Frame { return m.w.conversation }
+func (m mainChats) Frame() *chatwindow.Frame { return m.ui.main.conversation }
 
 // Open implements [chatwindow.Main].
-func (m mainChats) Open(key protocol.SessionKey) { m.w.open(key) }
+func (m mainChats) Open(key protocol.SessionKey) { m.ui.main.open(key) }
 
 // Choose implements [chatwindow.Main].
-func (m mainChats) Choose(key protocol.SessionKey) { m.w.sidebar.Choose(key) }
+func (m mainChats) Choose(key protocol.SessionKey) { m.ui.main.sidebar.Choose(key) }
 
 // Update implements [chatwindow.Main].
-func (m mainChats) Update() { m.w.updateSidebar() }
+func (m mainChats) Update() { m.ui.main.updateSidebar() }
 
 // Create implements [chatwindow.Main]. If there is an unused chat, that is opened instead, so that
 // the list does not fill with empty chats.
 func (m mainChats) Create() {
-	w, u := m.w, m.w.ui
+	w, u := m.ui.main, m.ui
 	w.conversation.Page.SaveDraft()
 	w.sidebar.Search.SetText("") // shows the list with the new chat
 	if unused := u.view().Sessions.List.Unused(); unused != "" && u.drafts.IsUnused(unused) {

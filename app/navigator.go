@@ -30,12 +30,8 @@ type navigator struct {
 	title      string             // empty without a page
 	cancel     context.CancelFunc // cancels the page's context; nil without a page
 
-	machineID    protocol.NodeID // machineID of the machines page; empty for all
-	adding       bool            // the machines page opens with the page that adds one
-	creating     bool            // the page opens with the form of something new
-	filePath     string          // filePath that the files page opens with
-	filesMachine protocol.NodeID // machine that the files page opens with; empty for the last one
-	files        *files.Pair     // the files page, while it is open
+	at    host.Target // what the page shows of its kind, such as a machine; nil for its start
+	files *files.Pair // the files page, while it is open
 	// back goes from a detail view of the page to its list; nil without a detail view
 	back func() bool
 	// dropTarget returns the machine at a position of the page, for dropped files; may be nil.
@@ -47,8 +43,9 @@ type navigator struct {
 // page is a view that replaces the chat in the main window. It exists only while it is open.
 type page struct {
 	icon, title string
-	// open creates the view, and returns the navigator's back. Its work ends with ctx.
-	open func(ctx context.Context) (view fyne.CanvasObject, back func() bool)
+	// open creates the view at a target, which is nil for the start of the page, and returns the
+	// navigator's back. Its work ends with ctx.
+	open func(ctx context.Context, at host.Target) (view fyne.CanvasObject, back func() bool)
 }
 
 // Titles of pages that other parts of the program open, too.
@@ -62,27 +59,10 @@ const (
 	archivesTitle  = "Earlier conversations"
 )
 
-func (n *navigator) browse(id protocol.NodeID) {
-	n.filesMachine = id
-	n.openTitled(filesTitle)
-}
-
-// editFile opens one of the agent's own files or folders in the editor.
-func (n *navigator) editFile(path string) {
-	n.filePath = path
-	n.openTitled(filesTitle)
-}
-
-// showFile shows a file or a folder of a machine.
-func (n *navigator) showFile(f host.File) {
-	n.filesMachine, n.filePath = f.Machine, f.Path
-	n.openTitled(filesTitle)
-}
-
 func (n *navigator) search(query string) {
 	var p *search.Page
 	back := n.wayBack()
-	n.open(page{"search", searchTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	n.open(page{"search", searchTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p = search.New(ctx, n.ui.env(), back)
 		p.Search(query)
 		return p.Box, called(back)
@@ -93,10 +73,10 @@ func (n *navigator) search(query string) {
 // wayBack returns a function that shows the present page again, or the chat if the page has no place
 // in the sidebar.
 func (n *navigator) wayBack() func() {
-	title := n.title
+	title, at := n.title, n.at
 	return func() {
 		n.close()
-		n.openTitled(title)
+		n.openAt(title, at)
 		n.ui.main.drawSidebar()
 		n.ui.main.restoreFocus()
 	}
@@ -110,37 +90,14 @@ func called(back func()) func() bool {
 	}
 }
 
-// openMachine shows a machine on the page of machines; an empty ID shows all.
-func (n *navigator) openMachine(id protocol.NodeID) {
-	n.machineID = id
-	n.openTitled(machinesTitle)
-}
-
-// addMachine opens the page that adds a machine.
-func (n *navigator) addMachine() {
-	n.machineID, n.adding = "", true
-	n.openTitled(machinesTitle)
-}
-
-// create opens a page with the form of something new.
-func (n *navigator) create(title string) {
-	n.creating = true
-	n.openTitled(title)
-	n.creating = false
-}
-
-// created shows the form of something new on a page that is being opened, if that was asked for.
-func (n *navigator) created(form func()) {
-	if n.creating {
-		form()
-	}
-}
-
 // openTitled opens the page with a title, which may be one of the settings.
-func (n *navigator) openTitled(title string) {
+func (n *navigator) openTitled(title string) { n.openAt(title, nil) }
+
+// openAt opens the page with a title, which may be one of the settings, at a target.
+func (n *navigator) openAt(title string, to host.Target) {
 	for _, p := range (fixedPages{n.ui, n}).all() {
 		if p.title == title {
-			n.open(p)
+			n.openPage(p, to)
 			return
 		}
 	}
@@ -151,24 +108,27 @@ func (n *navigator) openTitled(title string) {
 	case shortcuts.Title:
 		n.openShortcuts()
 	default:
-		n.ui.settings.openPage(title)
+		n.ui.settings.openPage(title, to)
 	}
 }
 
 // open replaces the chat by a page.
-func (n *navigator) open(p page) {
+func (n *navigator) open(p page) { n.openPage(p, nil) }
+
+// openPage is open at a target.
+func (n *navigator) openPage(p page, at host.Target) {
 	if p.title != settingsTitle { // the first page leads there, and stays until something is connected
 		n.ui.main.endFirstRun()
 	}
 	n.close()
 	n.ui.main.conversation.Window.Canvas().Unfocus() // the composer is hidden now
 	ctx, cancel := context.WithCancel(n.ui.ctx)
-	n.title, n.cancel = p.title, cancel
+	n.title, n.at, n.cancel = p.title, at, cancel
 	n.menuButton = widgets.NewIconButton("menu", "Sidebar", n.ui.main.toggleDrawer)
 	n.backButton = widgets.NewQuietButton("Back", "back", func() { n.back() })
 	n.backButton.Hide()
 	n.head = widgets.Row(style.Gap, -1, n.menuButton, n.backButton)
-	n.view, n.back = p.open(ctx)
+	n.view, n.back = p.open(ctx, at)
 	n.box.Objects = []fyne.CanvasObject{widgets.NewRect("background", "", 0), n.view, widgets.Inset(style.Group, 0, 0, style.Inside, container.NewVBox(n.head))}
 	n.ui.main.closeDrawer()
 	n.ui.main.arrange()
@@ -185,6 +145,7 @@ func (n *navigator) close() {
 		return
 	}
 	n.cancel()
+	n.at = nil
 	n.cancel, n.title, n.view, n.back, n.dropTarget, n.files, n.focus, n.ui.settings.page = nil, "", nil, nil, nil, nil, nil, nil
 	n.box.Objects = nil
 	n.ui.main.arrange()
@@ -241,7 +202,7 @@ func (n *navigator) openArchives(key protocol.SessionKey) {
 }
 
 func (n *navigator) openArchive(key protocol.SessionKey, begin func(*archive.Page)) {
-	n.open(page{"clock", archivesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	n.open(page{"clock", archivesTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p := archive.New(ctx, n.ui.env(), key)
 		bind.Every(ctx, 200*time.Millisecond, p.Tick)
 		begin(p)

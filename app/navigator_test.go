@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u.main.conversation.Window.Resize(fyne.NewSize(480, 560))
 	all := (fixedPages{u, u.nav}).all()
 	for _, e := range (fixedPages{u, u.nav}).settings() {
-		all = append(all, page{e.Icon, e.Title, e.Open})
+		all = append(all, page{e.Icon, e.Title, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) { return e.Open(ctx) }})
 	}
 	for _, p := range all {
 		u.nav.open(p)

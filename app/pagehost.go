@@ -56,15 +56,19 @@ func (h pageHost) Open(to host.Target) {
 		}
 		nav.openArchives(to.Key)
 	case host.Machine:
-		nav.openMachine(protocol.NodeID(to))
+		nav.openAt(machinesTitle, to)
 	case host.NewMachine:
-		nav.addMachine()
-	case host.AgentFile:
-		nav.editFile(string(to))
+		nav.openAt(machinesTitle, to)
+	case host.New:
+		nav.openAt(string(to), to)
 	case host.Files:
-		nav.browse(protocol.NodeID(to))
-	case host.File:
-		nav.showFile(to)
+		if to == "" { // the one that was shown last
+			nav.openTitled(filesTitle)
+			return
+		}
+		nav.openAt(filesTitle, to)
+	case host.AgentFile, host.File:
+		nav.openAt(filesTitle, to)
 	case host.Page:
 		nav.openTitled(string(to))
 	case host.Setting:

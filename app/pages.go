@@ -11,6 +11,7 @@ import (
 	"fairlead/app/audit"
 	"fairlead/app/channels"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/nodes"
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
@@ -62,15 +63,14 @@ func (n fixedPages) settings() []settings.Entry {
 }
 
 func (n fixedPages) machines() page {
-	return page{"machine", machinesTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		id := n.nav.machineID
+	return page{"machine", machinesTitle, func(ctx context.Context, at host.Target) (fyne.CanvasObject, func() bool) {
 		p := nodes.New(ctx, n.ui.env(), func(id protocol.NodeID) {
-			n.nav.machineID = id
+			n.nav.at = host.Machine(id)
 			n.ui.main.drawSidebar()
 		})
-		p.Open(id)
-		if n.nav.adding {
-			n.nav.adding = false
+		id, _ := at.(host.Machine)
+		p.Open(protocol.NodeID(id))
+		if _, isNew := at.(host.NewMachine); isNew {
 			p.Invite()
 		}
 		n.nav.dropTarget = p.At
@@ -79,29 +79,29 @@ func (n fixedPages) machines() page {
 }
 
 func (n fixedPages) transfers() page {
-	return page{"transfer", transfersTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"transfer", transfersTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p := transfers.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
 }
 
 func (n fixedPages) schedule() page {
-	return page{"calendar", "Schedule", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"calendar", "Schedule", func(ctx context.Context, at host.Target) (fyne.CanvasObject, func() bool) {
 		p := schedule.New(ctx, n.ui.env())
-		n.nav.created(p.Create)
+		create(at, p.Create)
 		return p.Box, p.Back
 	}}
 }
 
 func (n fixedPages) activity() page {
-	return page{"activity", activityTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"activity", activityTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p := activity.New(ctx, n.ui.env())
 		return p.Box, nil
 	}}
 }
 
 func (n fixedPages) auditLog() page {
-	return page{"list", "Audit log", func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"list", "Audit log", func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p := audit.New(ctx, n.ui.env())
 		return p.Box, p.Back
 	}}
@@ -110,7 +110,7 @@ func (n fixedPages) auditLog() page {
 func (n fixedPages) rules() settings.Entry {
 	return settings.Entry{Icon: "shield", Title: "Approvals and rules", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := rules.New(ctx, n.ui.env())
-		n.nav.created(p.Create)
+		create(n.ui.settings.at, p.Create)
 		return p.Box, p.Back
 	}}
 }
@@ -118,7 +118,7 @@ func (n fixedPages) rules() settings.Entry {
 func (n fixedPages) skills() settings.Entry {
 	return settings.Entry{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := skills.New(ctx, n.ui.env())
-		n.nav.created(p.Create)
+		create(n.ui.settings.at, p.Create)
 		return p.Box, p.Back
 	}}
 }
@@ -140,7 +140,14 @@ func (n fixedPages) apps() settings.Entry {
 func (n fixedPages) tools() settings.Entry {
 	return settings.Entry{Icon: "plug", Title: "Tools", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
 		p := tools.New(ctx, n.ui.env())
-		n.nav.created(func() { p.Create() })
+		create(n.ui.settings.at, func() { p.Create() })
 		return p.Box, p.Back
 	}}
+}
+
+// create shows the form of something new on a page that is opened for that.
+func create(at host.Target, form func()) {
+	if _, isNew := at.(host.New); isNew {
+		form()
+	}
 }

@@ -24,14 +24,14 @@ func (n *navigator) paletteEntries() []palette.Entry {
 	u, pages := n.ui, fixedPages{n.ui, n}
 	list := []palette.Entry{
 		{Icon: "plus", Title: "Start a new chat", Words: "conversation", Do: u.chats.Create},
-		{Icon: "plus", Title: "Pair a machine", Words: "add connect computer device invite", Do: n.addMachine},
-		{Icon: "plus", Title: "New schedule", Words: "cron repeat every timer", Do: func() { n.create("Schedule") }},
-		{Icon: "plus", Title: "New rule", Words: "allow deny approval permission", Do: func() { n.create("Approvals and rules") }},
-		{Icon: "plus", Title: "New skill", Words: "instructions", Do: func() { n.create("Skills") }},
-		{Icon: "plus", Title: "Add an MCP server", Words: "tool", Do: func() { n.create("Tools") }},
+		{Icon: "plus", Title: "Pair a machine", Words: "add connect computer device invite", Target: host.NewMachine{}},
+		{Icon: "plus", Title: "New schedule", Words: "cron repeat every timer", Target: host.New("Schedule")},
+		{Icon: "plus", Title: "New rule", Words: "allow deny approval permission", Target: host.New("Approvals and rules")},
+		{Icon: "plus", Title: "New skill", Words: "instructions", Target: host.New("Skills")},
+		{Icon: "plus", Title: "Add an MCP server", Words: "tool", Target: host.New("Tools")},
 		{Icon: "search", Title: "Search all messages", Words: "find text", Do: func() { n.search("") }},
 		{Icon: "send", Title: "Send files", Words: "transfer copy upload", Target: host.SendFiles("")},
-		{Icon: "needsyou", Title: "Answer the next question", Words: "approve allow deny", Do: u.chats.NextQuestion},
+		{Icon: "needsyou", Title: "Answer the next question", Words: "approve allow deny", Do: u.chats.Attention.NextQuestion},
 		{Icon: "question", Title: shortcuts.Title, Words: "help keys", Do: n.openShortcuts},
 	}
 	for i := range list {

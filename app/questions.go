@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/inbox"
 	"fairlead/app/lists"
 	"fairlead/app/native"
@@ -99,7 +100,7 @@ func (w *questions) model() inbox.Model { return inbox.NewModel(w.ui.backend.Fee
 const inboxTitle = "Needs you"
 
 func (w *questions) page() page {
-	return page{"needsyou", inboxTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	return page{"needsyou", inboxTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p := inbox.New(ctx, w.ui.env())
 		w.ui.nav.focus = p.Focus
 		return p.Box, nil

@@ -124,7 +124,7 @@ func TestNewMachineOpensThePageThatAddsOne(t *testing.T) {
 	u.update(v)
 	pageHost{ui: u}.Open(host.NewMachine{})
 	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
-	u.nav.openMachine("")
+	u.nav.openAt(machinesTitle, host.Machine(""))
 	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {
 		t.Errorf("it opens again: %s", s)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/host"
 	"fairlead/app/preferences"
 	"fairlead/app/settings"
 )
@@ -13,6 +14,7 @@ import (
 type settingsPage struct {
 	ui    *ui
 	about settings.About
+	at    host.Target    // of the page that is being opened
 	page  *settings.Page // nil while another page or a chat is shown
 
 	pairing *settings.Pairing // with another gateway, also while another page is shown
@@ -26,7 +28,7 @@ func (s *settingsPage) open() {
 		return
 	}
 	leave := u.nav.wayBack()
-	u.nav.open(page{"settings", settingsTitle, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+	u.nav.open(page{"settings", settingsTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
 		p := settings.New(ctx, u.env(), s.options(leave), u.backend.Prefs.Get().SettingsPage)
 		s.page = p
 		return p, p.Back
@@ -34,14 +36,16 @@ func (s *settingsPage) open() {
 	u.main.conversation.Window.Canvas().Focus(s.page.Focusable())
 }
 
-// openPage shows the page of the settings with a title.
-func (s *settingsPage) openPage(title string) {
+// openPage shows the page of the settings with a title, at a target.
+func (s *settingsPage) openPage(title string, at host.Target) {
+	s.at = at
 	s.open()
 	s.page.Open(title)
+	s.at = nil
 }
 
 // openModels shows the page where a model is connected.
-func (s *settingsPage) openModels() { s.openPage(settings.ModelsTitle) }
+func (s *settingsPage) openModels() { s.openPage(settings.ModelsTitle, nil) }
 
 // showNews shows what is new, once after an update.
 func (s *settingsPage) showNews() {

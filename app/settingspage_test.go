@@ -23,7 +23,7 @@ func TestSettingsOpenOnThePageShownLast(t *testing.T) {
 	if got := page(); got != "General" || u.nav.title != settingsTitle {
 		t.Errorf("the first time %q opens %q", u.nav.title, got)
 	}
-	u.settings.openPage("About")
+	u.settings.openPage("About", nil)
 	u.main.open("agent:main:2")
 	if u.settings.page != nil {
 		t.Fatal("the settings are open beside a chat")
@@ -100,13 +100,13 @@ func TestNarrowSettingsHaveAWayBackToTheList(t *testing.T) {
 	if wayBack() != nil {
 		t.Error("the list has a way back to itself")
 	}
-	u.settings.openPage("Skills")
+	u.settings.openPage("Skills", nil)
 	b := wayBack()
 	if b == nil {
 		t.Fatal("the page has no way back to the list")
 	}
 	pagetest.Shot(t, u.main.conversation.Window, "settings-narrow-page")
-	u.settings.openPage("Approvals and rules")
+	u.settings.openPage("Approvals and rules", nil)
 	test.Tap(pagetest.Button(t, u.nav.box, "New rule"))
 	pagetest.Shot(t, u.main.conversation.Window, "settings-narrow-detail")
 	pagetest.Shows(t, u.nav.box, "Working folder")
@@ -156,7 +156,7 @@ func TestHiddenListOfSettingsHasNoFocus(t *testing.T) {
 	if got := w.Canvas().Focused(); got != u.settings.page.Focusable() {
 		t.Fatalf("the list has not the focus, but %T", got)
 	}
-	u.settings.openPage("Skills") // in place of the list
+	u.settings.openPage("Skills", nil) // in place of the list
 	if got := w.Canvas().Focused(); got != nil {
 		t.Errorf("got the focus on %T, want none: a hidden list passes no key to the window", got)
 	}

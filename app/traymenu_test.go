@@ -3,6 +3,7 @@ package app
 import (
 	"testing"
 
+	"fairlead/app/host"
 	"fairlead/tray"
 )
 
@@ -10,7 +11,7 @@ func TestTheTrayOpensTheMachineThatWasChosen(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.runTrayItem(tray.Item{Do: tray.ActionMachine, Node: "nas"})
-	if u.nav.title != machinesTitle || u.nav.machineID != "nas" {
-		t.Errorf("it opens %q, %q", u.nav.title, u.nav.machineID)
+	if u.nav.title != machinesTitle || u.nav.at != host.Target(host.Machine("nas")) {
+		t.Errorf("got %q, %v, want the machine nas", u.nav.title, u.nav.at)
 	}
 }

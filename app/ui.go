@@ -89,7 +89,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend) *ui {
 	u.opener = opener.New(ctx, a, u.picker, u)
 	u.sender = send.New(ctx, u.env(), u.picker, func() fyne.Window { return u.main.conversation.Window }, func() bool { return u.nav.title == transfersTitle })
 	u.chats = chatwindow.New(ctx, chatwindow.Options{
-		App: a, Feed: b.Feed, Prefs: b.Prefs, Drafts: u.drafts, Unread: u.unread, Sender: u.sender, Env: u.envIn, NewBar: u.newBar, Keys: u.ownKeys,
+		Main: mainChats{u}, App: a, Feed: b.Feed, Prefs: b.Prefs, Drafts: u.drafts, Unread: u.unread, Sender: u.sender, Env: u.envIn, NewBar: u.newBar, Keys: u.ownKeys,
 	})
 	u.main = newWindow(u)
 	last := b.Prefs.Get()
@@ -193,7 +193,7 @@ func (u *ui) runTrayItem(i tray.Item) {
 		u.nav.openTitled(transfersTitle)
 	case tray.ActionMachine:
 		u.main.show()
-		u.nav.openMachine(i.Node)
+		u.nav.openAt(machinesTitle, host.Machine(i.Node))
 	case tray.ActionGateway:
 		if err := u.backend.Gateways.Open(i.Gateway); err != nil {
 			u.main.show()

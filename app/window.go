@@ -13,6 +13,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/chatwindow"
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/app/memory"
 	"fairlead/app/messages"
 	"fairlead/app/native"
@@ -52,7 +53,6 @@ func newWindow(u *ui) *window {
 	u.main = w
 	w.conversation = u.chats.NewFrame(native.NewWindow(u.app, u.mainTitle(), nil), dropTargets{w})
 	w.conversation.IsVisible = func() bool { return w.showsChat(w.conversation.Page.Key()) }
-	u.chats.Main = mainChats{w}
 	w.sidebar = sidebar.New(u.ctx, u.env(), sidebar.Options{
 		Title: cmp.Or(u.backend.GatewayName(), "Fairlead"), Links: u.links(), Unread: u.unread, Chats: u.chats, Leave: w.leaveSidebar,
 	})
@@ -210,8 +210,8 @@ func (w *window) updateSidebar() {
 // drawSidebar shows in the sidebar what there is, and what the window shows.
 func (w *window) drawSidebar() {
 	at := sidebar.Place{Chat: w.conversation.Page.Key(), Page: w.ui.nav.title}
-	if at.Page == machinesTitle {
-		at.Machine = w.ui.nav.machineID
+	if id, ok := w.ui.nav.at.(host.Machine); ok {
+		at.Machine = protocol.NodeID(id)
 	}
 	w.sidebar.Show(at)
 }

@@ -48,22 +48,22 @@ func ListKey(key fyne.KeyName) fyne.Shortcut {
 // Menu returns the actions on one chat of the list, or on several together.
 func (cw *Windows) Menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 	if len(list) == 1 {
-		return cw.ChatMenu(list[0], cw.Main.Frame())
+		return cw.ChatMenu(list[0], cw.o.Main.Frame())
 	}
-	items := append(cw.listActions(list, cw.Main.Frame().Window), cw.tagItem(list, cw.Main.Frame().Window), fyne.NewMenuItemSeparator())
+	items := append(cw.listActions(list, cw.o.Main.Frame().Window), cw.tagItem(list, cw.o.Main.Frame().Window), fyne.NewMenuItemSeparator())
 	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", sidebar.KeyDelete, func() { cw.delete(list) }))
 }
 
 // ListMenu returns the actions on all chats.
 func (cw *Windows) ListMenu() []*fyne.MenuItem {
-	ask := menuItem("Next question", "", keyNextQuestion, cw.NextQuestion)
+	ask := menuItem("Next question", "", keyNextQuestion, cw.Attention.NextQuestion)
 	ask.Disabled = cw.o.Feed.View().Needs() == 0
-	next := menuItem("Next unread chat", "", keyNextUnread, func() { cw.OpenUnread(1) })
-	last := menuItem("Previous unread chat", "", keyLastUnread, func() { cw.OpenUnread(-1) })
-	unread := cw.unreadChats()
-	read := menuItem("Mark all as read", "", nil, func() { cw.MarkRead(true, unread...) })
+	next := menuItem("Next unread chat", "", keyNextUnread, func() { cw.Attention.OpenUnread(1) })
+	last := menuItem("Previous unread chat", "", keyLastUnread, func() { cw.Attention.OpenUnread(-1) })
+	unread := cw.Attention.unreadChats()
+	read := menuItem("Mark all as read", "", nil, func() { cw.Attention.MarkRead(true, unread...) })
 	next.Disabled, last.Disabled, read.Disabled = len(unread) == 0, len(unread) == 0, len(unread) == 0
-	return []*fyne.MenuItem{menuItem("New chat", "", ListKey(fyne.KeyN), cw.Main.Create), ask, next, last, read}
+	return []*fyne.MenuItem{menuItem("New chat", "", ListKey(fyne.KeyN), cw.o.Main.Create), ask, next, last, read}
 }
 
 // ChatMenu returns the actions on a chat: in the list, and in the conversation at, which shows it or
@@ -72,8 +72,8 @@ func (cw *Windows) ChatMenu(e protocol.SessionEntry, at *Frame) []*fyne.MenuItem
 	key, list := e.SessionKey, []protocol.SessionEntry{e}
 	show := func(then func()) func() {
 		return func() {
-			if at == cw.Main.Frame() {
-				cw.Main.Choose(key)
+			if at == cw.o.Main.Frame() {
+				cw.o.Main.Choose(key)
 			}
 			then()
 		}
@@ -120,7 +120,7 @@ func (cw *Windows) listActions(list []protocol.SessionEntry, w fyne.Window) []*f
 	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+n, "pin", ListKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
 	pin.Disabled = archived
 	label := widgets.Choose(read, "Mark as unread", "Mark as read")
-	mark := menuItem(label, "eye", ListKey(fyne.KeyU), func() { cw.MarkRead(!read, list...) })
+	mark := menuItem(label, "eye", ListKey(fyne.KeyU), func() { cw.Attention.MarkRead(!read, list...) })
 	label = widgets.Choose(archived, "Restore to list", "Archive") + n
 	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", ListKey(fyne.KeyE), func() { cw.Archive(!archived, list, w) })}
 }
@@ -166,15 +166,15 @@ func (cw *Windows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items [
 func (cw *Windows) Archive(archived bool, list []protocol.SessionEntry, w fyne.Window) {
 	chats, keys := cw.o.Env(nil).Chats, keysOf(list)
 	chats.Archive(archived, keys...)
-	text := cw.nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
+	text := nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
 	cw.At(w).Messages.OfferUndoAt(messages.Everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime))
-	if archived && slices.Contains(keys, cw.Main.Frame().Page.Key()) {
+	if archived && slices.Contains(keys, cw.o.Main.Frame().Page.Key()) {
 		cw.openAnother(keys)
 	}
 }
 
 // nameOf names one chat or the number of several, as the subject of a sentence.
-func (cw *Windows) nameOf(list []protocol.SessionEntry) string {
+func nameOf(list []protocol.SessionEntry) string {
 	if len(list) == 1 {
 		return "“" + format.Line(feed.TitleOf(list[0]), 48) + "” is"
 	}
@@ -204,12 +204,12 @@ func (cw *Windows) delete(list []protocol.SessionEntry) {
 			if c := cw.Own[key]; c != nil {
 				c.Window.Close()
 			}
-			if cw.Main.Frame().Page.Key() == key {
+			if cw.o.Main.Frame().Page.Key() == key {
 				shown = key
 			}
 			cw.o.Drafts.Forget(key)
 		}
-		cw.Main.Frame().Messages.OfferUndoAt(messages.Everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
+		cw.o.Main.Frame().Messages.OfferUndoAt(messages.Everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
 		if shown != "" {
 			cw.openAnother(r.keys)
 		}
@@ -230,22 +230,16 @@ func (cw *Windows) restore(keys []protocol.SessionKey, show protocol.SessionKey)
 		return struct{}{}, cw.o.Env(nil).Chats.RestoreAll(ctx, keys)
 	}, func(struct{}) {
 		if show != "" {
-			cw.Main.Open(show)
+			cw.o.Main.Open(show)
 		}
 	})
-}
-
-// MarkRead marks chats as read or unread.
-func (cw *Windows) MarkRead(read bool, list ...protocol.SessionEntry) {
-	cw.o.Unread.Mark(read, list...)
-	cw.Main.Update()
 }
 
 // request runs work off the GUI thread, then done on it; the main window says what failed.
 func request[R any](cw *Windows, failed string, work func(context.Context) (R, error), done func(R)) {
 	bind.Go(cw.ctx, work, func(r R, err error) {
 		if err != nil {
-			cw.Main.Frame().Messages.Show(failed + err.Error())
+			cw.o.Main.Frame().Messages.Show(failed + err.Error())
 			return
 		}
 		done(r)

@@ -40,6 +40,7 @@ type Main interface {
 
 // Options are what the windows share.
 type Options struct {
+	Main   Main
 	App    fyne.App
 	Feed   *feed.Feed
 	Prefs  *preferences.Store
@@ -56,8 +57,8 @@ type Options struct {
 
 // Windows manages the windows of single chats, and carries out the actions on chats.
 type Windows struct {
-	Main Main // set by the main window
-	Own  map[protocol.SessionKey]*Frame
+	Attention *Attention
+	Own       map[protocol.SessionKey]*Frame
 
 	ctx      context.Context
 	o        Options
@@ -66,7 +67,9 @@ type Windows struct {
 
 // New returns the windows of chats, which work until ctx ends.
 func New(ctx context.Context, o Options) *Windows {
-	return &Windows{Own: make(map[protocol.SessionKey]*Frame), ctx: ctx, o: o}
+	return &Windows{
+		Attention: &Attention{o.Main, o.Env(nil), o.Feed, o.Unread}, Own: make(map[protocol.SessionKey]*Frame), ctx: ctx, o: o,
+	}
 }
 
 // NewFrame creates the frame of the main window.
@@ -84,12 +87,12 @@ func (cw *Windows) newFrame(w, at fyne.Window, t send.Targets, isOwn bool) *Fram
 }
 
 // Create opens a new chat.
-func (cw *Windows) Create() { cw.Main.Create() }
+func (cw *Windows) Create() { cw.o.Main.Create() }
 
 // Watch makes all chats follow their messages.
 func (cw *Windows) Watch() {
 	cw.watching = true
-	cw.Main.Frame().Page.Watch()
+	cw.o.Main.Frame().Page.Watch()
 }
 
 // chatTargets puts all files into a chat.
@@ -112,11 +115,11 @@ func (cw *Windows) export(key protocol.SessionKey, f export.Format, window fyne.
 func (cw *Windows) openAnother(but []protocol.SessionKey) {
 	for _, e := range cw.o.Feed.View().Sessions.List {
 		if !e.Archived && !slices.Contains(but, e.SessionKey) {
-			cw.Main.Open(e.SessionKey)
+			cw.o.Main.Open(e.SessionKey)
 			return
 		}
 	}
-	cw.Main.Open(cmp.Or(cw.o.Feed.View().Status.MainSession, protocol.MainSession))
+	cw.o.Main.Open(cmp.Or(cw.o.Feed.View().Status.MainSession, protocol.MainSession))
 }
 
 // OpenWindow opens a chat in a window of its own, or shows that.
@@ -150,8 +153,8 @@ func (cw *Windows) OpenWindow(key protocol.SessionKey) {
 			cw.Obey(c, &desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
 	})
-	if cw.Main.Frame().Page.Key() == key { // move the draft along
-		cw.Main.Frame().Page.GiveUpDraft()
+	if cw.o.Main.Frame().Page.Key() == key { // move the draft along
+		cw.o.Main.Frame().Page.GiveUpDraft()
 	}
 	if cw.watching {
 		c.Page.Watch()
@@ -169,7 +172,7 @@ func (cw *Windows) At(w fyne.Window) *Frame {
 			return c
 		}
 	}
-	return cw.Main.Frame()
+	return cw.o.Main.Frame()
 }
 
 // windowClosed releases the resources of a closed window.
@@ -177,14 +180,14 @@ func (cw *Windows) windowClosed(c *Frame) {
 	cw.saveSize(c)
 	c.Page.Close()
 	delete(cw.Own, c.Page.Key())
-	if cw.Main.Frame().Page.Key() == c.Page.Key() {
-		cw.Main.Frame().Page.TakeDraft()
+	if cw.o.Main.Frame().Page.Key() == c.Page.Key() {
+		cw.o.Main.Frame().Page.TakeDraft()
 	}
 }
 
 // Draw shows the chats that are open.
 func (cw *Windows) Draw(feed.View) {
-	cw.Main.Frame().Draw()
+	cw.o.Main.Frame().Draw()
 	for _, c := range cw.Own {
 		c.Draw()
 	}
@@ -192,7 +195,7 @@ func (cw *Windows) Draw(feed.View) {
 
 // Tick passes the time to the chats.
 func (cw *Windows) Tick(now time.Time) {
-	cw.Main.Frame().Tick(now)
+	cw.o.Main.Frame().Tick(now)
 	for _, c := range cw.Own {
 		c.Tick(now)
 	}
@@ -200,7 +203,7 @@ func (cw *Windows) Tick(now time.Time) {
 
 // Save saves the drafts of all chats, and the sizes of their own windows.
 func (cw *Windows) Save() {
-	cw.Main.Frame().Page.SaveDraft()
+	cw.o.Main.Frame().Page.SaveDraft()
 	for _, c := range cw.Own {
 		c.Page.SaveDraft()
 		cw.saveSize(c)

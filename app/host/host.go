@@ -79,6 +79,8 @@ type (
 	Machine protocol.NodeID
 	// NewMachine is the page that adds a machine.
 	NewMachine struct{}
+	// New is the form of something new on a page, by the title of the page.
+	New string
 	// Search is the page that searches all messages, with a query.
 	Search string
 	// AgentFile is one of the agent's own files in the editor, or a folder if it ends with "/".
@@ -148,6 +150,7 @@ func (OtherChat) isTarget()    {}
 func (Archive) isTarget()      {}
 func (Machine) isTarget()      {}
 func (NewMachine) isTarget()   {}
+func (New) isTarget()          {}
 func (Search) isTarget()       {}
 func (AgentFile) isTarget()    {}
 func (Files) isTarget()        {}
