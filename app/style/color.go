@@ -56,9 +56,9 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorMuted:                {0x62656B, 0x9BA0A8},
 	ColorAccent:               {0x1F5FBF, 0x6EA8FF},
 	ColorOnAccent:             {0xFFFFFF, 0x101418},
-	ColorNeedsYou:             {0xB26A00, 0xF0B04A},
+	ColorNeedsYou:             {0x965E00, 0xF0B04A},
 	ColorOnNeeds:              {0xFFFFFF, 0x17181A},
-	ColorGood:                 {0x1C7C43, 0x5CC689},
+	ColorGood:                 {0x1C7A42, 0x5CC689},
 	ColorBad:                  {0xB3261E, 0xFF8A80},
 	ColorHover:                {0xEFEFEC, 0x26292D},
 	ColorSelected:             {0xE6ECF5, 0x26303F},
@@ -66,7 +66,7 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorAddedBg:              {0xE5F4EA, 0x1B2F24},
 	ColorRemovedBg:            {0xFBE9E7, 0x3A2322},
 	ColorFound:                {0xFFE9A8, 0x5A4716},
-	ColorFoundNow:             {0xFFC24D, 0x8A6A12},
+	ColorFoundNow:             {0xFFC24D, 0x846511},
 
 	ColorYellow:  {0x7A5A00, 0xE5C04F},
 	ColorMagenta: {0x8A2E8F, 0xD6A1E8},
@@ -82,20 +82,20 @@ var colors = map[fyne.ThemeColorName]pair{
 
 	theme.ColorNameHyperlink:           {0x1F5FBF, 0x6EA8FF},
 	theme.ColorNameFocus:               {0xD3E1F7, 0x2B4468},
-	theme.ColorNameSelection:           {0xC9DCF8, 0x2F4C75},
+	theme.ColorNameSelection:           {0xD5E4FA, 0x233857},
 	theme.ColorNameButton:              {0xEFEFEC, 0x2A2D31},
 	theme.ColorNameDisabledButton:      {0xF3F3F1, 0x222427},
 	theme.ColorNameDisabled:            {0x8A8D93, 0x767B83},
-	theme.ColorNamePressed:             {0xDDDDD8, 0x34383D},
+	theme.ColorNamePressed:             {0xE3E3DE, 0x33373C},
 	theme.ColorNameError:               {0xB3261E, 0xFF8A80},
 	theme.ColorNameForegroundOnError:   {0xFFFFFF, 0x17181A},
-	theme.ColorNameSuccess:             {0x1C7C43, 0x5CC689},
+	theme.ColorNameSuccess:             {0x1C7A42, 0x5CC689},
 	theme.ColorNameForegroundOnSuccess: {0xFFFFFF, 0x17181A},
-	theme.ColorNameWarning:             {0xB26A00, 0xF0B04A},
+	theme.ColorNameWarning:             {0x965E00, 0xF0B04A},
 	theme.ColorNameForegroundOnWarning: {0xFFFFFF, 0x17181A},
 	theme.ColorNameHeaderBackground:    {0xF3F3F1, 0x222427},
 	theme.ColorNameInputBackground:     {0xFFFFFF, 0x1E2023},
-	theme.ColorNameInputBorder:         {0x8E9197, 0x646A73},
+	theme.ColorNameInputBorder:         {0x8E9197, 0x656B74},
 	theme.ColorNameMenuBackground:      {0xFFFFFF, 0x24272B},
 	theme.ColorNameOverlayBackground:   {0xFFFFFF, 0x1E2023},
 	theme.ColorNamePlaceHolder:         {0x62656B, 0x9BA0A8},
@@ -108,18 +108,18 @@ func Color(name fyne.ThemeColorName) color.Color {
 	return current().Color(name, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
-// The machines' colours: each has a contrast of at least 3:1 with the window's backgrounds, and all
+// The machines' colours: each has a contrast of at least 3:1 with the backgrounds of pages and rows, and all
 // are distinguishable from each other and from the *needs you* colour for normal, red-blind,
 // green-blind and blue-blind eyes (a test computes this). They were found by a search with these
 // conditions.
 var machinePairs = [8]pair{
 	{0x5078FA, 0x8CBEFA}, // blue
-	{0xD250B4, 0xBE2896}, // magenta
+	{0xD250B4, 0xC643A3}, // magenta
 	{0x0A5A6E, 0x46F0DC}, // teal
-	{0x32A028, 0xC8E696}, // green
+	{0x309228, 0xC8E696}, // green
 	{0x50148C, 0x8C78FA}, // violet
 	{0x505000, 0xB4B496}, // olive
-	{0xAA7864, 0xA0641E}, // brown
+	{0xAA7864, 0xA56C29}, // brown
 	{0x283C32, 0x827864}, // slate
 }
 
