@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/style"
 )
 
 // eachPage shows every page of the main window, one after another, and calls f with its name.
@@ -37,4 +38,19 @@ func TestEveryControlHasANameAndIsReachedByTab(t *testing.T) {
 		w.Resize(size)
 		eachPage(t, u, func(name string) { t.Run(name, func(t *testing.T) { pagetest.Controls(t, w) }) })
 	}
+}
+
+func TestLargestTextFitsNarrowWindow(t *testing.T) {
+	u := newTestUI(t)
+	u.setTheme(style.Light, style.TextLargest)
+	u.update(sample())
+	u.questions.window.Close() // the test driver treats the last window as the window of every object
+	w := u.main.conversation.Window
+	w.Resize(fyne.NewSize(480, 760))
+	eachPage(t, u, func(name string) {
+		t.Run(name, func(t *testing.T) {
+			pagetest.Shot(t, w, "largest-"+name)
+			pagetest.Fits(t, w)
+		})
+	})
 }
