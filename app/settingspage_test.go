@@ -74,7 +74,7 @@ func TestPagesOfTheSettingsOpenByTheirTitle(t *testing.T) {
 	}
 }
 
-func TestSettingsLeadBackToWhatWasShown(t *testing.T) {
+func TestSettingsLeadBackToTheLastPlace(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Questions = feed.Questions{} // no dialog

@@ -82,7 +82,7 @@ func TestArchiveIsReadByPages(t *testing.T) {
 	})
 }
 
-func TestArchiveIsSaidInALine(t *testing.T) {
+func TestArchiveFitsInALine(t *testing.T) {
 	for want, i := range map[string]protocol.ArchiveInfo{
 		"1 message": {Messages: 1}, "24 messages · 12k tokens": {Messages: 24, Tokens: protocol.Tokens{Total: 12400}},
 		"2 messages · 900 tokens": {Messages: 2, Tokens: protocol.Tokens{Total: 900}},
@@ -93,7 +93,7 @@ func TestArchiveIsSaidInALine(t *testing.T) {
 	}
 }
 
-func TestBroughtBackConversationNamesWhatItReplaced(t *testing.T) {
+func TestRestoredConversationNamesTheReplacedOne(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.SessionArchiveRestore, func(p protocol.SessionArchiveRestoreParams) (protocol.SessionArchiveRestoreResult, error) {
 			r := protocol.SessionArchiveRestoreResult{OK: true}

@@ -172,7 +172,7 @@ func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 	wrong.Stop()
 }
 
-func TestTakenAddressIsSaidAndAnotherIsUsed(t *testing.T) {
+func TestAddressInUseIsReportedAndReplaced(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

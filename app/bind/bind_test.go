@@ -17,7 +17,7 @@ import (
 // The test driver has no GUI thread: it runs calls on the calling goroutine, which is sufficient
 // for these tests.
 
-func TestWatchShowsTheNewestAndSkipsWhatIsBetween(t *testing.T) {
+func TestWatchShowsTheNewestValueAndSkipsOlderOnes(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {
 		v := feed.NewValue(0)
@@ -61,7 +61,7 @@ func TestWatchEndsWhileItPauses(t *testing.T) {
 	})
 }
 
-func TestGoGivesBackResultOrErrorUnlessTheWindowIsGone(t *testing.T) {
+func TestGoReturnsResultOrErrorWhileTheWindowExists(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {
 		var got atomic.Int64

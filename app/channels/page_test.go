@@ -261,7 +261,7 @@ func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
 	}
 }
 
-func TestSavedAccountIsShownThoughThePageWasNotToldYet(t *testing.T) {
+func TestSavedAccountIsShownBeforeThePageIsNotified(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(View{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
 	p.openForm()

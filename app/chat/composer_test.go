@@ -41,7 +41,7 @@ func TestTabLeavesTheComposer(t *testing.T) {
 	}
 }
 
-func TestUpAndDownGoThroughWhatWasSent(t *testing.T) {
+func TestUpAndDownShowSentMessages(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Messages: []protocol.Message{user("1", "first"), user("2", "second")}})
 	e := d.composer.entry
@@ -118,7 +118,7 @@ func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	}
 }
 
-func TestWhatIsFilledInIsWrittenOn(t *testing.T) {
+func TestFilledInTextCanBeContinued(t *testing.T) {
 	d := newDesk(t, 480, 600)
 	long := strings.Repeat("a draft that goes on ", 12)
 	d.SetDraft(long + "\nto")
@@ -176,7 +176,7 @@ func TestARemovedPictureLeavesTheKeyboardWhereOneWrites(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTextIsNotPastedAsText(t *testing.T) {
+func TestOnlyTextIsPastedAsText(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	clip := test.NewClipboard()
@@ -187,7 +187,7 @@ func TestWhatIsNoTextIsNotPastedAsText(t *testing.T) {
 	}
 }
 
-func TestWhatCouldNotBeAddedIsSaidAlsoWhereTheNextOneCould(t *testing.T) {
+func TestRefusedAttachmentIsReportedBesideAcceptedOnes(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/bad.png", "/tmp/a.png"})

@@ -23,7 +23,7 @@ func TestProblemsOfferWhatHelps(t *testing.T) {
 	d.assert(t, "page Models", `send "x" 0 @`)
 }
 
-func TestWhatIsTakenBackCanBeChanged(t *testing.T) {
+func TestWithdrawnMessageCanBeEdited(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "n", State: protocol.RunQueued, Message: "and\nthen"}}})
 	d.SetDraft("typed")
@@ -38,7 +38,7 @@ func TestWhatIsTakenBackCanBeChanged(t *testing.T) {
 	}
 }
 
-func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
+func TestFixElsewhereRetriesHere(t *testing.T) {
 	spent := protocol.ErrModelRateLimit.With("the quota is used up")
 	spent.Retryable = false
 	for want, err := range map[string]*protocol.Error{"Open settings": protocol.ErrModelAuth, "Start over": protocol.ErrContextOverflow, "Change the budget": protocol.ErrBudget, "Open settings ": spent} {
@@ -58,7 +58,7 @@ func TestWhatIsMendedElsewhereIsTriedAgainHere(t *testing.T) {
 	}
 }
 
-func TestTryAgainKeepsWhatTheRunDid(t *testing.T) {
+func TestTryAgainKeepsResultsOfTheRun(t *testing.T) {
 	said := protocol.Content{protocol.Text("what is this"), {Type: protocol.BlockImage, MediaKey: "media/a.png", Filename: "a.png"}}
 	m := protocol.Message{ID: "1", RunID: "r", Role: protocol.RoleUser, Content: said}
 	call := assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))

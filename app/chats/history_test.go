@@ -64,7 +64,7 @@ func TestChatOpenedBeforeTheConnectionLoadsWithIt(t *testing.T) {
 	a.Close()
 }
 
-func TestMessageThatArrivesDuringTheLoadIsKeptOnce(t *testing.T) {
+func TestMessageDuringTheLoadIsShownOnce(t *testing.T) {
 	release := make(chan struct{})
 	feedtest.Run(t, newChatFeed, func(f *feedtest.Gateway) {
 		release = make(chan struct{})

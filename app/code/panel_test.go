@@ -57,7 +57,7 @@ func TestCodeDrawsOnlyTheLinesInView(t *testing.T) {
 	}
 }
 
-func TestALineThatGoesOnBesideTheViewSaysSo(t *testing.T) {
+func TestLineBeyondTheViewIsMarked(t *testing.T) {
 	p := NewPanel(0)
 	widgettest.Window(t, p, 200, 60)
 	p.SetText("a" + strings.Repeat(" ", 200) + "b\nshort")

@@ -32,7 +32,7 @@ func FuzzOutput(f *testing.F) {
 	})
 }
 
-func TestOutputShowsWhatATerminalWouldShow(t *testing.T) {
+func TestOutputLooksAsInATerminal(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain":                           "plain",
 		"\x1b[1;31mred\x1b[0m":            "red",

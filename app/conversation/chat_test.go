@@ -116,7 +116,7 @@ func TestAQuestionWaitsForThePerson(t *testing.T) {
 	assertLines(t, b.build(s, noon), "[Continue? 50 steps are done waiting for you]")
 }
 
-func TestRunStatesAreSaid(t *testing.T) {
+func TestRunStatesAreShownInWords(t *testing.T) {
 	s := State{Paused: true, Runs: []protocol.RunInfo{
 		{RunID: "1", State: protocol.RunFailed, Error: protocol.ErrModelAuth.With("the key was refused")},
 		{RunID: "2", State: protocol.RunRetrying, Notice: "Retrying in 4 s: overloaded"},
@@ -201,7 +201,7 @@ func TestToolArgumentsReadWell(t *testing.T) {
 	}
 }
 
-func TestEndsOfRunsAreSaidOnce(t *testing.T) {
+func TestEndOfARunIsShownOnce(t *testing.T) {
 	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("it broke")}, ErrorMessage: "it broke", StopReason: "error"}
 	stopped := protocol.Message{ID: "3", RunID: "q", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text("Stopped.")}}
 	s := State{Messages: []protocol.Message{user("1", "x"), failed, stopped}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModel.With("it broke")}}}
@@ -280,8 +280,8 @@ func TestAFailureStaysInTheHistory(t *testing.T) {
 	assertLines(t, b.build(s, noon), "You: x", "! It broke. <>", "You: y")
 }
 
-// TestDenialIsSaidToThePersonWhoDenied checks the card, whose result has a text for the model.
-func TestDenialIsSaidToThePersonWhoDenied(t *testing.T) {
+// TestDenialIsShownToThePersonWhoDenied checks the card, whose result has a text for the model.
+func TestDenialIsShownToThePersonWhoDenied(t *testing.T) {
 	denied := &protocol.CallInfo{CallID: "c", Tool: "Bash", Node: "n", State: protocol.CallDenied, Error: protocol.DeniedByPerson + protocol.DenialReason + "use ninja"}
 	r := result("3", "a", "Error: "+denied.Error, denied)
 	r.IsError = true

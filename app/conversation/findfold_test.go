@@ -76,7 +76,7 @@ func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
 	}
 }
 
-func TestFindLeavesOpenWhatTheReaderOpened(t *testing.T) {
+func TestFindLeavesOpenedRowsOpen(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(chatWithFolds())
 	for _, it := range d.transcript.Items() {
@@ -155,7 +155,7 @@ func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
 	}
 }
 
-func TestWhatIsCopiedOfRowsIsWhatIsSeenOfThem(t *testing.T) {
+func TestCopiedRowsEqualTheVisibleText(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(chatWithFolds())
 	d.transcript.Selection.SelectAll()

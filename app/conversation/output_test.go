@@ -225,7 +225,7 @@ func TestWrappingIsChosenForAllCardsAndStored(t *testing.T) {
 	}
 }
 
-func TestAPictureThatCannotBeDecodedIsSaidOnce(t *testing.T) {
+func TestUndecodablePictureIsReportedOnce(t *testing.T) {
 	test.NewTempApp(t)
 	var whole bytes.Buffer
 	if err := png.Encode(&whole, image.NewGray(image.Rect(0, 0, 40, 40))); err != nil {

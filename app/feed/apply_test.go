@@ -44,7 +44,7 @@ func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
 	}
 }
 
-func TestStoredMessageTakesThePlaceOfWhatWasStreamed(t *testing.T) {
+func TestStoredMessageReplacesTheStreamedOne(t *testing.T) {
 	f := New()
 	f.ApplySnapshot(protocol.FeedSnapshot{
 		Runs:  []protocol.RunInfo{{RunID: "r", Step: 1, Text: "streamed", Thinking: "hm"}},

@@ -68,7 +68,7 @@ func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 	})
 }
 
-func TestLostConnectionIsSaidAndMendsItself(t *testing.T) {
+func TestLostConnectionIsShownAndRestored(t *testing.T) {
 	bubble(t, nil, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Cut()
 		if v := a.View(); v.Status.Connected || v.Status.Problem == "" {
@@ -93,7 +93,7 @@ func TestRefusedTokenSaysWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAPairedWindowSaysWhyItIsNotLetIn(t *testing.T) {
+func TestRefusedWindowShowsTheReason(t *testing.T) {
 	a := feed.NewRemote("this")
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
 	if p := a.View().Status.Problem; p != "The gateway no longer accepts this computer's token." {

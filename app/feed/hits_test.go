@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestHitsAreSaidInALine(t *testing.T) {
+func TestHitsFitInALine(t *testing.T) {
 	h := protocol.SearchHit{Snippet: []protocol.Snippet{{Text: "the "}, {Text: "build", Mark: true}, {Text: " fails\n\non "}, {Text: "nas", Mark: true}, {Text: ", again"}}}
 	if got := HitText(h, 40, "“", "”"); got != "the “build” fails on “nas”, again" {
 		t.Errorf("got %q, want %q", got, "the “build” fails on “nas”, again")

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestWindowsThatAreLetInComeBeforeThoseThatAreNot(t *testing.T) {
+func TestTrustedWindowsAreListedFirst(t *testing.T) {
 	p := Pairing{DeviceListResult: protocol.DeviceListResult{Devices: []protocol.Device{
 		{ID: "r", Name: "a", Role: protocol.RoleClient, RevokedAt: 5},
 		{ID: "m", Name: "b", Role: protocol.RoleNode},

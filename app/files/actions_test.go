@@ -181,7 +181,7 @@ func TestAFolderSaysHowManyFilesBelowItTheAgentChanged(t *testing.T) {
 	pagetest.Shows(t, p.Box, "2 files changed by the agent", "4 items · Changes in subfolders do not appear immediately: there are more than 8192 folders below")
 }
 
-func TestWhatWasRenamedOrMadeIsChosenThoughAnOlderListComesBetween(t *testing.T) {
+func TestRenamedOrCreatedFileIsSelectedDespiteAnOlderList(t *testing.T) {
 	for _, rename := range []bool{false, true} {
 		p := newMachinePage(t)
 		now := filesOfMachine()

@@ -39,7 +39,7 @@ func TestEditorSaysWhatAFileIsForAndHowLongItMayBe(t *testing.T) {
 	golden.Markup(t, "editor-missing", p.Box)
 }
 
-func TestWhatIsTypedIsKeptWhenTheFileIsLeft(t *testing.T) {
+func TestUnsavedTextSurvivesLeavingTheFile(t *testing.T) {
 	p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})
 	e.text.SetText("be kind and bri")
 	p.close()
@@ -100,7 +100,7 @@ func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
 	})
 }
 
-func TestListSaysWhatIsMissingAndWhatIsNotSaved(t *testing.T) {
+func TestListMarksMissingAndUnsavedFiles(t *testing.T) {
 	p := newTestPage(t)
 	p.e.Drafts.SaveFile("AGENTS.md", "half")
 	p.show(View{Entries: []Entry{{Path: "AGENTS.md"}, {Path: "SOUL.md"}, {Path: "USER.md", Missing: true}, {Path: "poem.txt"}}})

@@ -203,7 +203,7 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 	})
 }
 
-func TestWhatAFilterFindsFollowsChangesBelow(t *testing.T) {
+func TestFilterResultsFollowChangesInSubfolders(t *testing.T) {
 	var done notes
 	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		found := []string{"sub/old.txt"}
@@ -304,7 +304,7 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 	})
 }
 
-func TestWhatIsShownBelongsToTheFolderAndTheFilterAtOnce(t *testing.T) {
+func TestShownFilesMatchFolderAndFilter(t *testing.T) {
 	feedtest.Run(t, feed.New, fileMachine(new(notes)), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Mu.Lock()
 		f.Latency = time.Second // the machine has not answered yet where the test looks at once

@@ -83,7 +83,7 @@ func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestWhatIsDraggedToAnotherMachinesListIsSentThere(t *testing.T) {
+func TestFileDraggedToAnotherMachineIsSent(t *testing.T) {
 	b, _, acts := twoLists(t)
 	b.left.list.selection.One(1)
 	b.left.list.selectionChanged()

@@ -161,7 +161,7 @@ func TestDenyHasTheFocusAndEscapeDenies(t *testing.T) {
 	}
 }
 
-func TestWhatIsTypedWhenTheQuestionAppearsAnswersNothing(t *testing.T) {
+func TestTypingWhenTheQuestionAppearsAnswersNothing(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	for range 12 {
 		b.press(fyne.KeySpace)
@@ -284,7 +284,7 @@ func TestGatewayHearsThatItIsShownOnlyWhenItIs(t *testing.T) {
 	}
 }
 
-func TestAnswerGivenElsewhereIsSaid(t *testing.T) {
+func TestAnswerFromElsewhereIsShown(t *testing.T) {
 	q1, q2 := ask("one", "make"), ask("two", "make install")
 	b := newBench(t, q1, q2)
 	b.wait(2 * time.Second)

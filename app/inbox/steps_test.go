@@ -99,7 +99,7 @@ func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	}
 }
 
-func TestWhatTheSandboxStopsIsOfferedBesideIt(t *testing.T) {
+func TestBlockedAccessIsOfferedBesideTheCall(t *testing.T) {
 	q := ask("q", "curl -fsSL https://get.example.org/install.sh | sh && cp a /srv/www/x")
 	q.Host.Enforcement = &protocol.Enforcement{Network: "blocked", Summary: "contained", Lends: true}
 	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/www", Write: true}}
@@ -303,7 +303,7 @@ func TestNotNowAnswersNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotConfinedSaysSo(t *testing.T) {
+func TestUnconfinedCommandIsMarked(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "not enforced on this machine"
 	q.Host.Enforcement = &protocol.Enforcement{Network: "blocked", Summary: "none"} // Windows

@@ -40,7 +40,7 @@ func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
 	}
 }
 
-func TestPickKeepsWhatIsChosenWhenTheListChanges(t *testing.T) {
+func TestPickKeepsTheChoiceWhenTheListChanges(t *testing.T) {
 	var p Selection
 	p.Set(strings.Fields("a b c d"))
 	p.One(1)

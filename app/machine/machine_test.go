@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestPresenceIsSaidAsMeasured(t *testing.T) {
+func TestPresenceIsShownAsMeasured(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for want, n := range map[string]protocol.NodeInfo{
 		"this computer": {Online: true, Local: true, PingMs: 2}, "under 1 ms": {Online: true, PingMs: 0.3}, "12 ms": {Online: true, PingMs: 12.4}, "online": {Online: true},

@@ -7,7 +7,7 @@ import (
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
-func TestPositionsOfDragsAreToldFromThePointer(t *testing.T) {
+func TestDragPositionsFollowThePointer(t *testing.T) {
 	ends := 0
 	d := &fileDrag{ended: func() { ends++ }}
 	held := glfw.Release

@@ -202,7 +202,7 @@ func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
 	})
 }
 
-func TestWhatIsRevokedHasNoEndToSetAndWhatIsOverHas(t *testing.T) {
+func TestRevokedTrustHasNoExpiryToSetButExpiredTrustHas(t *testing.T) {
 	p := withWindows(t)
 	p.openClient("gone")
 	if strings.Contains(golden.Words(p.Box), changeExpiry) {

@@ -46,7 +46,7 @@ func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
 	})
 }
 
-func TestWhoTakesAMachineAwayHearsThatItsWindowsAreLetIn(t *testing.T) {
+func TestRemovingAMachineWarnsAboutItsTrustedWindows(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.DeviceRevoke, func(protocol.DeviceParams) (protocol.Device, error) {
 			return protocol.Device{ID: "d1", Fingerprint: "f1", RevokedAt: 1}, nil

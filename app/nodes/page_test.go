@@ -155,7 +155,7 @@ func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
 	pagetest.Button(t, p.Box, "Rename")
 }
 
-func TestEscapeTakesBackWhatIsNotSureYet(t *testing.T) {
+func TestEscapeCancelsAnUnconfirmedAction(t *testing.T) {
 	p := newTestPage(t)
 	p.show(machines())
 	p.Open("old")

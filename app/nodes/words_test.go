@@ -92,7 +92,7 @@ func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
 	has("{Status Expired 11:00}")
 }
 
-func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
+func TestPairingResultsAreShownInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	for i, want := range []int64{0, now.AddDate(0, 0, 1).UnixMilli(), now.AddDate(0, 0, 7).UnixMilli()} {
 		if got := accessPeriods[i].expiry(now); got != want {
@@ -113,7 +113,7 @@ func TestEndsOfPairingsAreSaidInWords(t *testing.T) {
 	says(accessPeriods[1].expiry(now), "“The box” has access until tomorrow at 12:00. Restart it there.")
 }
 
-func TestFactsOfAMachineTellUntilWhenItIsLetIn(t *testing.T) {
+func TestMachineFactsShowTheExpiryOfTrust(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	n := protocol.NodeInfo{ID: "nas", Device: "d"}
 	d := protocol.Device{ID: "d", Role: protocol.RoleNode, PairedAt: now.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner (command line)"}

@@ -57,7 +57,7 @@ func TestNoticesOfSchedulesAreNotifiedWhileNobodyLooks(t *testing.T) {
 	want("remove schedule-agent:main:cron:j") // by the window, without another one
 }
 
-func TestTheEndOfATransferIsSaidInTheWindow(t *testing.T) {
+func TestEndOfATransferIsShownInTheWindow(t *testing.T) {
 	n, w := newNotifications(&pagetest.Notifier{})
 	w.isInFront = true
 	var v feed.View

@@ -126,7 +126,7 @@ func TestNotificationsWaitUntilThePersonAllowsThem(t *testing.T) {
 	})
 }
 
-func TestARefusalIsToldOnceAndNothingIsShownAnotherWay(t *testing.T) {
+func TestRefusalIsReportedOnceWithoutAFallback(t *testing.T) {
 	for _, answer := range []string{answerNo, answerFailed} { // macOS reports a denial in both ways
 		withFakeMac(t, undecided, func(t *testing.T, n *Notifier, b *fakeMac) {
 			n.Show(Message{ID: "a"})

@@ -27,7 +27,7 @@ func TestPastedPictureIsFoundInWhatTheSystemsProgramsPrint(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPictureIsNotPasted(t *testing.T) {
+func TestOnlyPicturesArePasted(t *testing.T) {
 	t.Parallel()
 	for _, out := range []string{"hello", "«data PNGf8950»", "«data PNGfxyz»", base64.StdEncoding.EncodeToString([]byte("GIF89a")), "«data TIFF4D4D»"} {
 		if got, err := decodePicture([]byte(out)); err == nil {

@@ -13,7 +13,7 @@ var exampleQuestion = protocol.Question{
 	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
 }
 
-func TestQuestionIsSaidInPlainWords(t *testing.T) {
+func TestQuestionIsInPlainWords(t *testing.T) {
 	edit := protocol.Question{Tool: "Edit", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/app/config.go"}`)}
 	echo := protocol.Question{
 		Tool: "echo", Node: "everything", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"message":"hi"}`),
@@ -60,7 +60,7 @@ func TestQuestionIsSaidInPlainWords(t *testing.T) {
 	}
 }
 
-func TestEndOfAQuestionIsSaidInPlainWords(t *testing.T) {
+func TestEndOfAQuestionIsInPlainWords(t *testing.T) {
 	for _, c := range []struct {
 		state, by, scope, want string
 	}{

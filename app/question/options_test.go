@@ -81,7 +81,7 @@ func change(before, after []string) protocol.Question {
 	return protocol.Question{Kind: protocol.AskCall, Tool: "Write", Args: args, Preview: &protocol.CallPreview{Diff: "--- a.go\n+++ a.go\n" + d.String()}}
 }
 
-func TestHunksThatAreNotKeptStayAsTheyWere(t *testing.T) {
+func TestRejectedHunksStayUnchanged(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		var before, after, want []string

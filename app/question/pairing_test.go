@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestRequestsAreSaidInWords(t *testing.T) {
+func TestRequestsAreShownInWords(t *testing.T) {
 	r := protocol.Question{Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas", Hostname: "vm", OS: "Debian 12", Address: "10.0.0.3"}}}
 	d := &r.Pairing.Device
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
@@ -38,7 +38,7 @@ func TestRequestsAreSaidInWords(t *testing.T) {
 	}
 }
 
-func TestRightsOfAWindowAreSaidInWords(t *testing.T) {
+func TestRightsOfAWindowAreShownInWords(t *testing.T) {
 	for want, scopes := range map[string][]protocol.Scope{
 		"do nothing": nil, "view": {protocol.ScopeRead}, "view and chat": {protocol.ScopeChat, protocol.ScopeRead},
 		"view, chat and answer approvals": {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},

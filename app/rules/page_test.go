@@ -261,7 +261,7 @@ func TestRuleBeyondTheFormIsEditedAsJSON(t *testing.T) {
 	}
 }
 
-func TestRuleIsChangedAndKept(t *testing.T) {
+func TestChangedRuleIsSaved(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	f := b.detail.form
@@ -298,7 +298,7 @@ func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 	pagetest.Shows(t, b.Box, "The rule was not saved: unknown field argw")
 }
 
-func TestRuleIsDeletedAndBroughtBack(t *testing.T) {
+func TestDeletedRuleIsRestored(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	b.remove(b.detail.rule)

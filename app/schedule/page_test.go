@@ -204,7 +204,7 @@ func TestDeleteOffersUndo(t *testing.T) {
 	}
 }
 
-func TestWhatIsLoadedAgainLeavesTheButtonsOfASchedule(t *testing.T) {
+func TestReloadKeepsTheButtonsOfASchedule(t *testing.T) {
 	p := newTestPage(t)
 	load := func(ran int64) {
 		v := jobs()

@@ -46,7 +46,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "problem", p.Box)
 }
 
-func TestASearchThatGoesOnSaysHowFarItIs(t *testing.T) {
+func TestRunningSearchShowsItsProgress(t *testing.T) {
 	p, _ := inPage(t)
 	p.query, p.wanted = "nas", 3
 	reached := pagetest.Noon.Add(-50 * time.Hour).UnixMilli()

@@ -171,7 +171,7 @@ func TestButtonOfPairingStaysInView(t *testing.T) {
 	})
 }
 
-func TestPairingGoesOnWhileAnotherPageIsShown(t *testing.T) {
+func TestPairingContinuesWhileAnotherPageIsShown(t *testing.T) {
 	f := &fakeGateways{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)

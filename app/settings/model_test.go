@@ -173,7 +173,7 @@ func TestDurationsAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-func TestRefusalIsSaidInTheWordsOfThePage(t *testing.T) {
+func TestRefusalIsInTheWordsOfThePage(t *testing.T) {
 	s := Setting{
 		ConfigField: protocol.ConfigField{Type: "integer", Format: protocol.FormatMillis, Min: floatPointer(1000), Max: floatPointer(60000)},
 		Name:        "timeouts.llmMs",

@@ -314,7 +314,7 @@ func TestEveryLibraryHasItsLicence(t *testing.T) {
 	}
 }
 
-func TestOfManyModelsItIsSaidHowManyAreNotListed(t *testing.T) {
+func TestLongModelListStatesTheNumberOmitted(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		var list []protocol.ModelInfo
 		for i := range maxModels + 40 {
@@ -424,7 +424,7 @@ func TestModelFacts(t *testing.T) {
 	}
 }
 
-func TestGeneralShowsWhatIsChangedElsewhere(t *testing.T) {
+func TestGeneralShowsChangesFromElsewhere(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		rows, show := p.appearance()
 		page := form(rows...)

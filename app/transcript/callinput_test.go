@@ -107,7 +107,7 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 	}
 }
 
-func TestALineThatIsCutOffIsSaidBelowItAndFoundOnce(t *testing.T) {
+func TestCutOffLineIsMarkedBelowAndFoundOnce(t *testing.T) {
 	text := "go test ./app/widgets -run Card -count 20 -race -v needle"
 	c, w := cardWithApproval(t, 432, 1, Call{Argument: text})
 	if !c.input.Visible() || c.input.View().Selectable().PlainText() != text || !c.argument.Repeated {

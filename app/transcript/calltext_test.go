@@ -226,7 +226,7 @@ func TestATapOnACardsLineStillUnfoldsIt(t *testing.T) {
 	}
 }
 
-func TestLiveOutputKeepsWhatIsMarked(t *testing.T) {
+func TestLiveOutputKeepsTheSelection(t *testing.T) {
 	lines := func(from, to int) string {
 		var b strings.Builder
 		for i := from; i < to; i++ {

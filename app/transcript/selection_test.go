@@ -32,7 +32,7 @@ func markedTranscript(t *testing.T, n int) *View {
 	return tr
 }
 
-func TestTranscriptCopiesWhatWasDraggedOverSeveralMessages(t *testing.T) {
+func TestTranscriptCopiesASelectionAcrossMessages(t *testing.T) {
 	tr := markedTranscript(t, 30)
 	first, last := tr.rows.order[1].item.Key, tr.rows.order[3].item.Key
 	from, to := middle(t, tr, first, 1, 7), middle(t, tr, last, 0, 5)

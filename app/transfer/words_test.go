@@ -101,7 +101,7 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 	})
 }
 
-func TestEndsOfTransfersAreSaidInWords(t *testing.T) {
+func TestTransferResultsAreShownInWords(t *testing.T) {
 	done := protocol.Transfer{Sources: []string{"nas:/photos"}, From: "nas", To: "box", State: protocol.TransferDone, BytesDone: 2_000_000, StartedAt: 1000, EndedAt: 4000}
 	if title, text := Outcome(feed.View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3.0 s" {
 		t.Errorf(`got %q, %q; want title == "photos to box" && text == "Done · 2.0 MB · from nas · in 3.0 s"`, title, text)

@@ -50,7 +50,7 @@ func historyOf(t *testing.T, a *feed.Feed) (text string) {
 	return fmt.Sprint(text, "of ", history.Total)
 }
 
-func TestWhatIsRemovedFromTheHistoryIsBackUntilItIsTooLate(t *testing.T) {
+func TestRemovedTransferCanBeRestoredForAWhile(t *testing.T) {
 	feedtest.Run(t, feed.New, answerHistory(3), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		shows := func(want string) {
 			t.Helper()

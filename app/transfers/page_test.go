@@ -131,7 +131,7 @@ func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
 	pagetest.Shows(t, p.Box, "HISTORY")
 }
 
-func TestWhatATransferReplacedIsSaidAndCanBeBroughtBack(t *testing.T) {
+func TestReplacedFilesAreListedAndCanBeRestored(t *testing.T) {
 	p := newTestPage(t)
 	p.show(moving())
 	until := pagetest.Noon.Add(20 * 24 * time.Hour).UnixMilli()

@@ -111,7 +111,7 @@ func TestNumbersStandWhereTheirLanguageHasThem(t *testing.T) {
 	}
 }
 
-func TestDirectionGoesOnThroughStyles(t *testing.T) {
+func TestDirectionContinuesThroughStyles(t *testing.T) {
 	size := Style{Size: 14}
 	bold := Style{Size: 14, Bold: true}
 	l := LayOut([]Run{{Text: "room ", Style: size}, {Text: "שלום", Style: bold}, {Text: " ", Style: size}, {Text: "123", Style: bold}, {Text: " is free", Style: size}}, 0, 1.45)
