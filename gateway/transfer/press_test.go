@@ -18,22 +18,28 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// Two windows cancel a resting transfer at the same moment: it ends once, and both get the same
-// result.
-func TestTwoWindowsCancelAtOnce(t *testing.T) {
+// startWaiting starts a transfer that waits for its machines, in an engine whose store is slow.
+func startWaiting(t *testing.T) (*slowStore, *transfer.Engine, protocol.TransferParams) {
+	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer st.Close()
+	t.Cleanup(func() { st.Close() })
 	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
 	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: noNodes{}})
-	defer e.Close()
+	t.Cleanup(e.Close)
 	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := protocol.TransferParams{ID: tr.ID}
+	return s, e, protocol.TransferParams{ID: tr.ID}
+}
+
+// Two windows cancel a resting transfer at the same moment: it ends once, and both get the same
+// result.
+func TestTwoWindowsCancelAtOnce(t *testing.T) {
+	s, e, id := startWaiting(t)
 	over := make(chan protocol.Transfer, 2)
 	press := func() {
 		now, err := e.Cancel(t.Context(), id)
@@ -59,7 +65,7 @@ func TestTwoWindowsCancelAtOnce(t *testing.T) {
 			t.Errorf("got %+v, want it cancelled", now)
 		}
 	}
-	if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferCancelled || row.EndedAt == 0 {
+	if row, err := s.Transfers.Get(t.Context(), id.ID); err != nil || row.State != protocol.TransferCancelled || row.EndedAt == 0 {
 		t.Errorf("in the database: got %+v, error %v, want it cancelled", row, err)
 	}
 }

@@ -2,12 +2,10 @@ package transfer_test
 
 import (
 	"context"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"fairlead/gateway/event"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -40,19 +38,7 @@ func (noNodes) Link(protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 
 // A Retry during a Cancel takes effect last, in the database too.
 func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer st.Close()
-	s := &slowStore{Transfers: st.Transfers, writing: make(chan struct{}), write: make(chan struct{})}
-	e := transfer.New(transfer.Options{Store: s, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: noNodes{}})
-	defer e.Close()
-	tr, err := e.Start(t.Context(), transfer.Request{TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y", Later: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := protocol.TransferParams{ID: tr.ID}
+	s, e, id := startWaiting(t)
 	cancelled, retried := make(chan protocol.Transfer, 1), make(chan protocol.Transfer, 2)
 	go func() {
 		now, err := e.Cancel(t.Context(), id)
@@ -85,7 +71,7 @@ func TestRetryRightAfterCancelIsNotUndoneByIt(t *testing.T) {
 			t.Errorf("retry: got %+v, want it queued", now)
 		}
 	}
-	if row, err := st.Transfers.Get(t.Context(), tr.ID); err != nil || row.State != protocol.TransferQueued || s.puts.Load() != 3 {
+	if row, err := s.Transfers.Get(t.Context(), id.ID); err != nil || row.State != protocol.TransferQueued || s.puts.Load() != 3 {
 		t.Errorf("in the database: got %+v, error %v after %d changes, want it queued after 3", row, err, s.puts.Load())
 	}
 	if open := e.Open(); len(open) != 1 {
