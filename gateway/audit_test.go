@@ -19,8 +19,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// withGateway runs a gateway on a data folder while f runs.
-func withGateway(t *testing.T, home string, f func(*client.Client)) {
+// startGateway runs a gateway on a data folder, until stop or the end of the test.
+func startGateway(t testing.TB, home string) (g *gateway.Gateway, stop func()) {
 	t.Helper()
 	g, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -29,14 +29,25 @@ func withGateway(t *testing.T, home string, f func(*client.Client)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { g.Run(ctx) })
-	c, stop := dial(t, g.URL())
+	stop = sync.OnceFunc(func() {
+		cancel()
+		wg.Wait()
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return g, stop
+}
+
+// withGateway runs a gateway on a data folder while f runs.
+func withGateway(t *testing.T, home string, f func(*client.Client)) {
+	t.Helper()
+	g, stop := startGateway(t, home)
+	c, hangUp := dial(t, g.URL())
 	f(c)
+	hangUp()
 	stop()
-	cancel()
-	wg.Wait()
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestAuditLogThatWasCutOffIsNoticed(t *testing.T) {

@@ -209,22 +209,10 @@ func bench(b *testing.B, effect protocol.Effect) *client.Client {
 
 // benchGateway starts a gateway and returns its address.
 func benchGateway(b *testing.B) string {
-	log := slog.New(slog.DiscardHandler)
-	slog.SetDefault(log)
+	slog.SetDefault(slog.New(slog.DiscardHandler))
 	b.Setenv("FAIRLEAD_SECRETS", "file")
 	b.Setenv("FAIRLEAD_TOKEN", "fl_bench")
-	g, err := gateway.Open(b.Context(), gateway.Options{Home: b.TempDir(), Listen: "127.0.0.1:0", Logger: log})
-	if err != nil {
-		b.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	b.Cleanup(func() {
-		cancel()
-		wg.Wait()
-		g.Close()
-	})
-	wg.Go(func() { g.Run(ctx) })
+	g, _ := startGateway(b, b.TempDir())
 	return g.URL()
 }
 

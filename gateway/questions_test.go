@@ -118,21 +118,16 @@ func machine(ctx context.Context, t *testing.T, wg *sync.WaitGroup, url, token, 
 func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	const chats, machines, windows = 40, 5, 3
 	const questions = chats * machines
-	log := slog.New(slog.DiscardHandler)
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
-	g, err := gateway.Open(t.Context(), gateway.Options{Home: t.TempDir(), Listen: "127.0.0.1:0", Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g, stopGateway := startGateway(t, t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	defer func() {
 		cancel()
 		wg.Wait()
-		g.Close()
+		stopGateway()
 	}()
-	wg.Go(func() { g.Run(ctx) })
 
 	var mu sync.Mutex // guards the variables below
 	ran := map[string]int{}
