@@ -1,6 +1,5 @@
-// Package tray shows the tray icon and its menu for a snapshot of the program's state. When the
-// snapshot changes, it rebuilds the whole menu, because the library cannot list or remove single
-// entries of a menu.
+// Package tray shows the tray icon and its menu for a snapshot of the program's state. When entries
+// come or go, it rebuilds the whole menu, because the library cannot insert single ones.
 package tray
 
 import (
@@ -22,7 +21,6 @@ import (
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/systray"
 
-	"fairlead/app/bind"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/assets"
@@ -45,47 +43,13 @@ type Tray struct {
 // called with the chosen entry, until ctx ends.
 func New(ctx context.Context, app desktop.App, panel style.Mode, do func(Item)) *Tray {
 	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, panel))
-	setMenu := func(items []*fyne.MenuItem) {
-		systray.ResetMenu()
-		add(ctx, nil, items)
-	}
-	return &Tray{app: app, run: do, panel: panel, setMenu: setMenu, setTooltip: systray.SetTooltip}
+	m := &menu{ctx: ctx}
+	return &Tray{app: app, run: do, panel: panel, setMenu: m.set, setTooltip: systray.SetTooltip}
 }
 
 // Start adds the icon to the panel, until ctx ends. It may replace what intercepts that w, any
 // window, is closed. The first Show must be after the application has started.
 func (t *Tray) Start(ctx context.Context, w fyne.Window) { start(ctx, t.app, w) }
-
-// add adds entries to the menu, or to the submenu of an entry. The toolkit can do that too, but its
-// menu does not end a rest of the GUI thread, so that a click would be late.
-func add(ctx context.Context, under *systray.MenuItem, items []*fyne.MenuItem) {
-	for _, i := range items {
-		var item *systray.MenuItem
-		switch {
-		case i.IsSeparator && under != nil:
-			under.AddSeparator()
-			continue
-		case i.IsSeparator:
-			systray.AddSeparator()
-			continue
-		case under != nil && i.Checked:
-			item = under.AddSubMenuItemCheckbox(i.Label, "", true)
-		case under != nil:
-			item = under.AddSubMenuItem(i.Label, "")
-		case i.Checked:
-			item = systray.AddMenuItemCheckbox(i.Label, "", true)
-		default:
-			item = systray.AddMenuItem(i.Label, "")
-		}
-		if i.Disabled {
-			item.Disable()
-		}
-		if i.ChildMenu != nil {
-			add(ctx, item, i.ChildMenu.Items)
-		}
-		bind.Each(ctx, item.ClickedCh, i.Action) // until the menu is replaced
-	}
-}
 
 // Show shows a snapshot, if it differs from the current one.
 func (t *Tray) Show(s Content) {

@@ -283,7 +283,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 		d.waitNoWindow(mainWindow)
 	}
 	closeToTray()
-	_, entries := d.trayMenu()
+	entries := d.trayMenu()
 	var labels []string
 	for _, e := range entries {
 		labels = append(labels, e.label)

@@ -31,7 +31,7 @@ type layout struct {
 }
 
 // trayMenu reads the program's tray menu.
-func (d *desktop) trayMenu() (menu dbus.BusObject, entries []entry) {
+func (d *desktop) trayMenu() (entries []entry) {
 	d.t.Helper()
 	if d.bus == nil {
 		conn, err := dbus.ConnectSessionBus()
@@ -41,7 +41,7 @@ func (d *desktop) trayMenu() (menu dbus.BusObject, entries []entry) {
 		d.t.Cleanup(func() { conn.Close() })
 		d.bus = conn
 	}
-	menu = d.bus.Object(d.trayItem(), menuPath)
+	menu := d.bus.Object(d.trayItem(), menuPath)
 	var revision uint32
 	var root layout
 	if err := menu.Call(menuIface+".GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root); err != nil {
@@ -64,7 +64,7 @@ func (d *desktop) trayMenu() (menu dbus.BusObject, entries []entry) {
 		}
 	}
 	walk("", root.Children)
-	return menu, entries
+	return entries
 }
 
 // waitTray waits until the tray's menu has an entry whose label begins with prefix.
@@ -73,7 +73,7 @@ func (d *desktop) waitTray(prefix string) entry {
 	var found entry
 	var have []entry
 	d.until("the entry "+prefix+" in the tray", func() bool {
-		_, have = d.trayMenu()
+		have = d.trayMenu()
 		i := slices.IndexFunc(have, func(e entry) bool { return strings.HasPrefix(e.label, prefix) })
 		if i >= 0 {
 			found = have[i]
@@ -87,7 +87,7 @@ func (d *desktop) waitTray(prefix string) entry {
 func (d *desktop) chooseTray(prefix string) {
 	d.t.Helper()
 	e := d.waitTray(prefix)
-	menu, _ := d.trayMenu()
+	menu := d.bus.Object(d.trayItem(), menuPath)
 	if call := menu.Call(menuIface+".Event", 0, e.id, "clicked", dbus.MakeVariant(int32(0)), uint32(0)); call.Err != nil {
 		d.t.Fatalf("choose %s in the tray: %v", prefix, call.Err)
 	}
