@@ -61,8 +61,8 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	@packaging/llama-server.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/fairlead/llama-server" || \
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory app headless # first, so that the desktop test does not start last
-	@$(MAKE) --no-print-directory -j2 --output-sync=line detector desktop cross wine conformance api long TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
+	@$(MAKE) --no-print-directory app headless # a stage that waits for them would start last
+	@$(MAKE) --no-print-directory -j2 --output-sync=line detector desktop cross wine conformance api long BUILT=yes TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
 	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
 race: detector long ## all tests without the desktop test, with the race detector where it can find something
@@ -91,13 +91,13 @@ cross: ## compile the headless programs for every system they ship for
 	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -ldflags=-w -o /dev/null ./gateway/cmd/fairlead ./node/cmd/fairlead-node || exit 1; \
 	done
 
-desktop: app headless ## drive the built program in a real X desktop, as a person would
+desktop: $(if $(BUILT),,app headless) ## drive the built program in a real X desktop, as a person would
 	packaging/desktop-test.sh
 
 api: ## check the OpenAPI document and call the REST interface at random, where the programs for it can be had
 	@GO="$(GO)" packaging/api-test.sh
 
-conformance: headless ## let independent MCP programs judge the server, its sign-in and the client, and the agent use servers of others, where npm can be had
+conformance: $(if $(BUILT),,headless) ## let independent MCP programs judge the server, its sign-in and the client, and the agent use servers of others, where npm can be had
 	@GO="$(GO)" packaging/conformance.sh
 	@GO="$(GO)" packaging/mcp-servers.sh
 
