@@ -43,6 +43,7 @@ const minTitleWidth = 140
 type pageLayout struct {
 	title   string
 	hasBack bool // the first action is the way back
+	hidBack bool // because the title has one
 }
 
 func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
@@ -59,8 +60,14 @@ func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right, y := max(style.Page, titleSpace.Width), size.Width-style.Page, style.Group
 	height, wide := max(o[0].MinSize().Height, titleSpace.Height), float32(0)
 	body, actions := o[len(o)-1], o[1:len(o)-1]
-	if l.hasBack {
-		SetVisible(actions[0], !titleHasBack)
+	switch {
+	case !l.hasBack:
+	case titleHasBack && actions[0].Visible():
+		actions[0].Hide()
+		l.hidBack = true
+	case !titleHasBack && l.hidBack: // not if the page itself hides it
+		actions[0].Show()
+		l.hidBack = false
 	}
 	for _, a := range actions {
 		if m := a.MinSize(); a.Visible() {
