@@ -55,14 +55,15 @@ nodes: ## the node for every system, beside the gateway, which hands them out to
 	  GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -ldflags "$(LDFLAGS)" -o $$o ./node/cmd/fairlead-node || exit 1; \
 	done
 
-# The race detector computes; the others wait for programs most of the time. What a command prints appears when it ends.
+# The race detector computes; the others wait for programs most of the time: three stages run at a time, and the longest begin. What a command prints
+# appears when it ends.
 test: ## everything: checks, tests with the race detector, builds for every system, the desktop test
 	@packaging/deps.sh test
 	@packaging/llama-server.sh "$${XDG_CACHE_HOME:-$$HOME/.cache}/fairlead/llama-server" || \
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory app headless # a stage that waits for them would start last
-	@$(MAKE) --no-print-directory -j2 --output-sync=line detector desktop cross wine conformance api long BUILT=yes TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
+	@$(MAKE) --no-print-directory -j3 --output-sync=line detector desktop long cross wine conformance api BUILT=yes TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
 	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
 race: detector long ## all tests without the desktop test, with the race detector where it can find something
