@@ -46,8 +46,8 @@ func run(m *testing.M) int {
 // personHome is the person's own home folder, which may not exist on build machines.
 var personHome = os.Getenv("HOME")
 
-// folderOutsideTemp creates a folder outside the temporary folder: a sandbox may give commands a temporary
-// folder of their own.
+// folderOutsideTemp creates a folder outside the temporary folder: a sandbox may give commands a
+// temporary folder of their own.
 func folderOutsideTemp(t *testing.T) string {
 	t.Helper()
 	here, err := os.Getwd()

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// chatWithFolds is a chat with the word needle in a message, in collapsed thinking, in the command and the
-// output of a collapsed card, and in an expanded card's output.
+// chatWithFolds is a chat with the word needle in a message, in collapsed thinking, in the
+// command and the output of a collapsed card, and in an expanded card's output.
 func chatWithFolds() State {
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	long := strings.Repeat("nothing here\n", 300)

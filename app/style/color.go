@@ -108,10 +108,10 @@ func Color(name fyne.ThemeColorName) color.Color {
 	return current().Color(name, fyne.CurrentApp().Settings().ThemeVariant())
 }
 
-// The machines' colours: each has a contrast of at least 3:1 with the backgrounds of pages and rows, and all
-// are distinguishable from each other and from the *needs you* colour for normal, red-blind,
-// green-blind and blue-blind eyes (a test computes this). They were found by a search with these
-// conditions.
+// The machines' colours: each has a contrast of at least 3:1 with the backgrounds of pages and
+// rows, and all are distinguishable from each other and from the *needs you* colour for normal,
+// red-blind, green-blind and blue-blind eyes (a test computes this). They were found by a search
+// with these conditions.
 var machinePairs = [8]pair{
 	{0x5078FA, 0x8CBEFA}, // blue
 	{0xD250B4, 0xC643A3}, // magenta

@@ -50,8 +50,8 @@ func (ev *evaluation) decideCommands(k shell.Kind) {
 	}
 }
 
-// getsFiles reports whether the words of a command that are known only when it runs can only be files of
-// the workspace, from find, or do no more than a machine that contains commands lets them.
+// getsFiles reports whether the words of a command that are known only when it runs can do no harm:
+// because find gives it files of the workspace, or because the machine contains commands.
 func (ma *matcher) getsFiles(all []shell.Command, c shell.Command) bool {
 	if c.Via == "xargs" || c.Via == "gxargs" {
 		return ma.call.Contained && !ma.set.hasCommandRules && takesAnyWord(c.Name())

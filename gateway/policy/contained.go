@@ -13,12 +13,12 @@ import (
 // folders and the network from everything that a command starts, and puts back what changed all the
 // same. There, the reader needs not ask merely because it does not know a word:
 //
-//   - A rule with ** covers options and words that are not in the program's table, files of the workspace
-//     that they make the program write, another repository in the workspace, queries of a database there,
-//     and words of readers, and of most programs that find and xargs start, that are known only when the
-//     command runs.
-//   - If the default allows and no rule restricts anything, a file of the workspace that the shell runs is
-//     no more than one that another shell runs.
+//   - A rule with ** covers options and words that are not in the program's table, files of the
+//     workspace that they make the program write, another repository in the workspace, and
+//     queries of a database there. It covers words that are known only when the command runs if a
+//     reader gets them, or one of most programs that find and xargs start.
+//   - If the default allows and no rule restricts anything, the shell may run a file of the
+//     workspace: another shell could do the same.
 //   - Variables of the text itself are harmless, unless shells or programs are known to read them.
 //   - Variables are harmless unless they are known to change what programs do, and all are if the
 //     default allows and no rule restricts anything.

@@ -90,8 +90,8 @@ func TestEverydayCommandsAskAsLittleAsBefore(t *testing.T) {
 	}
 }
 
-// Where commands are contained, xargs may give any words to a program that does no more than change
-// files. Elsewhere it asks: they may be secrets, or options.
+// Where commands are contained, xargs may give any words to a program that only reads and changes
+// files. Elsewhere it asks: the words may be secrets, or options.
 func TestXargsGivesWordsToProgramsThatAreContained(t *testing.T) {
 	t.Parallel()
 	for command, want := range map[string]Verdict{

@@ -37,9 +37,9 @@ func startsTool(words []shell.Word) bool {
 	return len(list) > 0 && list[0].Plain() && takesAnyWord(list[0].Text)
 }
 
-// takesAnyWord reports whether a program is none of those that do more than change files, or that run
-// their arguments or input: other machines, services, processes and removed files are not contained,
-// and code would not be seen.
+// takesAnyWord reports whether any words are harmless for a program where commands are contained:
+// it reads and changes files. Programs that reach other machines, services or processes, that
+// remove files, or that run their arguments or input, are not among them.
 func takesAnyWord(name string) bool {
 	name = baseName(name)
 	return name != "" && !remotePrograms[name] && !isVersionOf(name, interpreters) && !shell.IsShell(name) && !shell.IsLauncher(name) &&
