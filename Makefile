@@ -40,7 +40,7 @@ app: ## the desktop program
 
 windows: ## the desktop program for Windows, built here; the first build takes long
 	@packaging/deps.sh windows
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc $(GO) build $(GUITAGS) -ldflags "$(LDFLAGS) -H windowsgui" -o fairlead-desktop.exe .
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc $(GO) build $(GUITAGS),accessibility -ldflags "$(LDFLAGS) -H windowsgui" -o fairlead-desktop.exe .
 
 bundle: app ## build/Fairlead.app, on macOS: notifications have buttons only in a bundle
 	packaging/macos-app.sh fairlead-desktop build
