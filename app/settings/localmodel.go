@@ -103,7 +103,7 @@ type localRow struct {
 	State    string // a sentence, or empty
 	Kind     int    // rowPlain, rowMuted, rowGood or rowBad
 	Action   string // empty without a button
-	// Pull is the unfinished download; nil if there is none.
+	// Pull is the download that is not finished; nil without one.
 	Pull *protocol.ModelPull
 }
 

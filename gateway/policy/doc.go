@@ -15,9 +15,9 @@
 // needs none: only a rule that denies stops it. The package does not depend on the store or the
 // gateway, so the gateway and the command line make the same decision.
 //
-// A word that only makes a program write a file, as in sort -o FILE and tee FILE, is covered by a rule
-// for the program with ** together with a rule that allows writing the file. Where nothing hides secrets,
-// a rule with ** for a program that shows files does not cover them (secretread.go).
+// A word that only makes a program write a file, as in sort -o FILE and tee FILE, is covered by two
+// rules together: one for the program with **, and one that allows writing the file. Where nothing
+// hides secrets, a rule with ** for a program that shows files does not cover them (secretread.go).
 //
 // Where the machine contains commands ([Call.Contained]), the reader asks less: contained.go says
 // about what.

@@ -138,7 +138,8 @@ func New(o Options) *Sessions {
 func (s *Sessions) Load(ctx context.Context) error { return s.Runs.load(ctx) }
 
 // Resume lets runs start, beginning with those that Load has registered: started runs continue, and
-// pending approvals are asked again. For those it first waits a moment for a node. It also starts the permanent removal of deleted chats and messages.
+// pending approvals are asked again. If there are such runs, it first waits a moment for a node. It
+// also starts the permanent removal of deleted chats and messages.
 func (s *Sessions) Resume(ctx context.Context) {
 	s.Runs.resume(ctx)
 	s.workers.start(func() { s.History.files.writeMissing(s.workers.ctx) })

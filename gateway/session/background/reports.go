@@ -1,9 +1,9 @@
-// Package background takes the reports of nodes about commands. It reports a background command that
-// has ended to the chat that started it (docs/protocol.md#background-commands). An agent that has ended the command itself, or has seen
-// its end, is not started for it: the chat only gets a line for people. Otherwise a run of the chat
-// answers an event, under an ID derived from the call that started the command. So a command starts
-// one run, however often a node reports its end: an event that cannot be accepted is refused, and
-// its node sends it again.
+// Package background takes the reports of nodes about commands, and tells a chat that a background
+// command of its agent has ended (docs/protocol.md#background-commands). An agent that has ended the
+// command itself, or has seen its end, is not started for it: the chat only gets a line for people.
+// Otherwise a run of the chat answers an event, under an ID derived from the call that started the
+// command. So a command starts one run, however often a node reports its end: an event that cannot be
+// accepted is refused, and its node sends it again.
 package background
 
 import (
