@@ -12,10 +12,10 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestAPersonAnswersWithCare uses every button of the approval dialog, and the pages Needs you,
+// TestApprovalDialogButtonsWork uses every button of the approval dialog, and the pages Needs you,
 // Rules and Audit.
-func TestAPersonAnswersWithCare(t *testing.T) {
-	p := start(newDesktop(t))
+func TestApprovalDialogButtonsWork(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if res, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{}); err == nil && len(res.Nodes) > 0 && res.Nodes[0].Online {
@@ -31,18 +31,18 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	press := func(phrase string) {
 		t.Helper()
 		p.activate(p.waitWindow(question))
-		p.click(p.waitTextIn(question, phrase, foot))
+		p.click(p.waitTextIn(question, phrase, buttonRow))
 	}
 
 	ask("run echo one > made.txt && sudo echo two")
 	p.waitText(question, "sudo")
-	p.shot("question")
+	p.screenshot("question")
 	press("Edit")
-	p.waitText(question, "Your version") // act reads the button itself
-	p.shot("edit")
+	p.waitText(question, "Your version") // clickAction reads the button itself
+	p.screenshot("edit")
 	p.keys("ctrl+a")
 	p.typeText("echo changed-by-hand")
-	p.act("Run this")
+	p.clickAction("Run this")
 	if m := lastResult(p, c, "__Bash"); !strings.Contains(m.Content.Text(), "changed-by-hand") {
 		t.Errorf("what ran said %q", m.Content.Text())
 	}
@@ -53,9 +53,9 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.waitNoWindow(question)
 	p.activate(p.waitWindow(mainWindow))
 	p.openPage("Needs you")
-	p.waitTextIn(mainWindow, "postponed until", top)
-	p.shot("needs-you")
-	p.click(p.waitTextIn(mainWindow, "Review", top))
+	p.waitTextIn(mainWindow, "postponed until", contentTop)
+	p.screenshot("needs-you")
+	p.click(p.waitTextIn(mainWindow, "Review", contentTop))
 	p.waitWindow(question)
 	press("Deny with")
 	p.waitText(question, "Reason for")
@@ -64,13 +64,13 @@ func TestAPersonAnswersWithCare(t *testing.T) {
 	p.waitNoWindow(question)
 
 	p.openPage("Approvals and rules")
-	p.waitTextIn(mainWindow, "No rules yet", top)
-	p.shot("rules-empty")
+	p.waitTextIn(mainWindow, "No rules yet", contentTop)
+	p.screenshot("rules-empty")
 	p.openPage("Activity")
-	p.waitTextIn(mainWindow, "1 command", right)
-	p.shot("activity")
-	p.click(p.waitTextIn(mainWindow, "Audit log", top))
-	p.click(p.waitTextIn(mainWindow, "Verify", top))
-	p.waitTextIn(mainWindow, "verified", top)
-	p.shot("audit")
+	p.waitTextIn(mainWindow, "1 command", content)
+	p.screenshot("activity")
+	p.click(p.waitTextIn(mainWindow, "Audit log", contentTop))
+	p.click(p.waitTextIn(mainWindow, "Verify", contentTop))
+	p.waitTextIn(mainWindow, "verified", contentTop)
+	p.screenshot("audit")
 }

@@ -11,50 +11,51 @@ import (
 	"strings"
 )
 
-// act clicks the button that allows an approval, once it is armed and has the expected text.
-func (d *desktop) act(says string) {
+// clickAction clicks the button that allows an approval, once it is armed and has the expected
+// text.
+func (d *desktop) clickAction(says string) {
 	d.t.Helper()
-	d.click(d.acting(says)[0])
+	d.click(d.waitAction(says)[0])
 }
 
-// acting waits until an approval has an enabled (coloured) action button with this text. It does not
-// give the window the keyboard: a click counts without it.
-// It returns the centres of the button and of the one to its right.
-func (d *desktop) acting(says string) (middles []image.Point) {
+// waitAction waits until an approval has an enabled (coloured) action button with this text. It
+// does not give the window the keyboard: a click counts without it. It returns the centres of the
+// button and of the one to its right.
+func (d *desktop) waitAction(says string) (middles []image.Point) {
 	d.t.Helper()
 	d.waitWindow(question)
-	d.until("a button that acts and says "+says, func() bool {
+	d.waitFor("a button that acts and says "+says, func() bool {
 		w, ok := d.windowNamed(question)
 		if !ok {
 			return false
 		}
-		before := d.look(w)
-		areas := d.coloured(foot(w))
-		if len(areas) == 0 || !strings.Contains(squeeze(d.line(areas[0])), squeeze(says)) {
+		before := d.capture(w)
+		areas := d.colouredAreas(buttonRow(w))
+		if len(areas) == 0 || !strings.Contains(withoutSpaces(d.readLine(areas[0])), withoutSpaces(says)) {
 			return false
 		}
 		middles = middles[:0]
 		for _, a := range areas {
 			middles = append(middles, a.Min.Add(a.Size().Div(2)))
 		}
-		if !d.still(question, w, before, middles...) {
+		if !d.isUnchanged(question, w, before, middles...) {
 			return false
 		}
 		for i, at := range middles {
-			d.remember(at, before, func() image.Point { return d.acting(says)[i] })
+			d.rememberReading(at, before, func() image.Point { return d.waitAction(says)[i] })
 		}
 		return true
 	})
 	return middles
 }
 
-func squeeze(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
+func withoutSpaces(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }
 
-// foot is the area of an approval's buttons.
-func foot(w window) window { w.y, w.h = w.y+w.h-64, 64; return w }
+// buttonRow is the area of an approval's buttons.
+func buttonRow(w window) window { w.y, w.h = w.y+w.h-64, 64; return w }
 
-// coloured returns the filled blue areas of a region, from the left.
-func (d *desktop) coloured(w window) (areas []image.Rectangle) {
+// colouredAreas returns the filled blue areas of a region, from the left.
+func (d *desktop) colouredAreas(w window) (areas []image.Rectangle) {
 	d.t.Helper()
 	path := filepath.Join(d.t.TempDir(), "foot.png")
 	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage", path); err != nil {
@@ -91,8 +92,8 @@ func (d *desktop) coloured(w window) (areas []image.Rectangle) {
 	return areas
 }
 
-// line reads a single line of text.
-func (d *desktop) line(r image.Rectangle) string {
+// readLine reads a single line of text.
+func (d *desktop) readLine(r image.Rectangle) string {
 	d.t.Helper()
 	path := filepath.Join(d.t.TempDir(), "line.png")
 	_, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", r.Dx(), r.Dy(), r.Min.X, r.Min.Y), "+repage", "-colorspace", "Gray", "-resize", "300%", path)

@@ -14,23 +14,23 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// eye captures the screen without starting a program for each picture.
-type eye struct {
+// screenReader captures the screen without starting a program for each picture.
+type screenReader struct {
 	c    *xgb.Conn
 	root xproto.Window
 }
 
-func newEye() (*eye, error) {
+func newScreenReader() (*screenReader, error) {
 	xgb.Logger = log.New(io.Discard, "", 0)
 	c, err := xgb.NewConn()
 	if err != nil {
 		return nil, err
 	}
-	return &eye{c, xproto.Setup(c).DefaultScreen(c).Root}, nil
+	return &screenReader{c, xproto.Setup(c).DefaultScreen(c).Root}, nil
 }
 
-// look captures a part of the screen.
-func (e *eye) look(w window) (*image.RGBA, error) {
+// capture captures a part of the screen.
+func (e *screenReader) capture(w window) (*image.RGBA, error) {
 	r, err := xproto.GetImage(e.c, xproto.ImageFormatZPixmap, xproto.Drawable(e.root), int16(w.x), int16(w.y), uint16(w.w), uint16(w.h), ^uint32(0)).Reply()
 	if err != nil {
 		return nil, err
@@ -45,16 +45,16 @@ func (e *eye) look(w window) (*image.RGBA, error) {
 	return pic, nil
 }
 
-// look captures the visible part of a window, in screen coordinates; if the window closes
+// capture captures the visible part of a window, in screen coordinates; if the window closes
 // meanwhile, the picture is empty.
-func (d *desktop) look(w window) *image.RGBA {
+func (d *desktop) capture(w window) *image.RGBA {
 	d.t.Helper()
-	screen := xproto.Setup(d.eye.c).DefaultScreen(d.eye.c)
+	screen := xproto.Setup(d.screen.c).DefaultScreen(d.screen.c)
 	r := image.Rect(w.x, w.y, w.x+w.w, w.y+w.h).Intersect(image.Rect(0, 0, int(screen.WidthInPixels), int(screen.HeightInPixels)))
 	if r.Empty() {
 		return &image.RGBA{}
 	}
-	pic, err := d.eye.look(window{w.id, r.Min.X, r.Min.Y, r.Dx(), r.Dy()})
+	pic, err := d.screen.capture(window{w.id, r.Min.X, r.Min.Y, r.Dx(), r.Dy()})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func sameAround(a, b *image.RGBA, points ...image.Point) bool {
 	return true
 }
 
-func keep(pic image.Image, path string) error {
+func savePNG(pic image.Image, path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -18,10 +18,10 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestPairedWindowsAreSeenAndRevoked pairs a machine and two clients with the program, and revokes
-// one of the clients in the window.
-func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
-	p := start(newDesktop(t))
+// TestPairedWindowsAreListedAndRevoked pairs a machine and two clients with the program, and
+// revokes one of the clients in the window.
+func TestPairedWindowsAreListedAndRevoked(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
@@ -48,9 +48,9 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 		}
 		return found
 	}
-	p.until("its listener", func() bool { return devices().Network.Listening })
+	p.waitFor("its listener", func() bool { return devices().Network.Listening })
 
-	fairlead := filepath.Join(filepath.Dir(binary(t)), "fairlead")
+	fairlead := filepath.Join(filepath.Dir(programPath(t)), "fairlead")
 	// pair pairs a device and runs a command as it, which ends with the test.
 	pair := func(invited protocol.DeviceInviteParams, flags []string, run ...string) {
 		t.Helper()
@@ -68,7 +68,7 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 			out, err = cmd.Output()
 			done <- err
 		}()
-		p.until("the question of "+invited.Name, func() bool { return len(requests()) == 1 })
+		p.waitFor("the question of "+invited.Name, func() bool { return len(requests()) == 1 })
 		answer := allowAnswer(requests()[0])
 		answer.Name = invited.Name
 		if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, answer); err != nil {
@@ -97,7 +97,7 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { in.Close(); cmd.Process.Kill(); cmd.Wait() })
-		p.until("the contact of "+invited.Name, func() bool { return named(invited.Name).Online })
+		p.waitFor("the contact of "+invited.Name, func() bool { return named(invited.Name).Online })
 	}
 	node := []string{"--id", "server", "--workspace", t.TempDir()}
 	pair(protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: "server"}, node, append([]string{"node"}, node...)...)
@@ -116,13 +116,13 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 			if err := setConfig(c, "ui.theme", theme); err != nil {
 				t.Fatal(err)
 			}
-			p.until("a "+theme+" window", func() bool { return p.brightness(mainWindow) > 0.7 == (theme == "light") })
-			p.shot(name + "-" + theme)
+			p.waitFor("a "+theme+" window", func() bool { return p.brightness(mainWindow) > 0.7 == (theme == "light") })
+			p.screenshot(name + "-" + theme)
 		}
 	}
 	size := func(width int) {
 		p.run("xdotool", "windowsize", "--sync", p.waitWindow(mainWindow).id, strconv.Itoa(width), "760")
-		p.until(fmt.Sprint("a window of ", width), func() bool { return p.waitWindow(mainWindow).w == width })
+		p.waitFor(fmt.Sprint("a window of ", width), func() bool { return p.waitWindow(mainWindow).w == width })
 	}
 	for _, width := range []int{520, 1100} {
 		size(width)
@@ -130,11 +130,11 @@ func TestPairedWindowsAreSeenAndRevoked(t *testing.T) {
 	}
 	p.clickText(mainWindow, "tablet")
 	p.waitText(mainWindow, "Status")
-	p.shot("window")
+	p.screenshot("window")
 	p.clickText(mainWindow, "Revoke")
 	p.waitText(mainWindow, "Revoke access for")
 	p.click(p.waitText(mainWindow, "Cancel").Sub(image.Pt(70, 0))) // the button before it, not the word in the question
-	p.until("the end of the pairing", func() bool { return named("tablet").RevokedAt > 0 })
+	p.waitFor("the end of the pairing", func() bool { return named("tablet").RevokedAt > 0 })
 	p.waitText(mainWindow, "Remove")
-	p.shot("revoked")
+	p.screenshot("revoked")
 }

@@ -31,7 +31,7 @@ type program struct {
 	addr            string // listening address of its gateway
 }
 
-func start(d *desktop) *program {
+func startProgram(d *desktop) *program {
 	d.t.Helper()
 	p := &program{desktop: d, home: filepath.Join(d.t.TempDir(), "home"), workspace: filepath.Join(d.t.TempDir(), "work")}
 	if err := os.MkdirAll(p.workspace, 0o755); err != nil {
@@ -48,7 +48,7 @@ func start(d *desktop) *program {
 	return p
 }
 
-func binary(t *testing.T) string {
+func programPath(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("FAIRLEAD_DESKTOP")
 	if path == "" {
@@ -57,8 +57,8 @@ func binary(t *testing.T) string {
 	return path
 }
 
-// ends waits until the program ends, and fails if that is an error.
-func (p *program) ends() {
+// waitExit waits until the program ends, and fails if that is an error.
+func (p *program) waitExit() {
 	p.t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- p.cmd.Wait() }()
@@ -68,14 +68,14 @@ func (p *program) ends() {
 		if errors.As(err, &exit) {
 			p.t.Errorf("the program ended with %v, want no error", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		p.t.Fatal("the program does not end")
 	}
 }
 
 func (p *program) launch() {
 	p.t.Helper()
-	p.cmd = exec.Command(binary(p.t), "--workspace", p.workspace, "--listen", p.addr)
+	p.cmd = exec.Command(programPath(p.t), "--workspace", p.workspace, "--listen", p.addr)
 	// exports go to the person's folder
 	p.cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home, "HOME="+filepath.Dir(p.workspace))
 	log, err := os.Create(filepath.Join(p.shots, "program.log"))
@@ -106,11 +106,11 @@ func (p *program) launch() {
 	p.t.Logf("window after %s", time.Since(began).Round(10*time.Millisecond))
 }
 
-// start starts the program once more, which shows the window of the first, with the link if there is
-// one.
-func (p *program) start(link ...string) {
+// startAgain starts the program once more, which shows the window of the first, with the link if
+// there is one.
+func (p *program) startAgain(link ...string) {
 	p.t.Helper()
-	cmd := exec.Command(binary(p.t), link...)
+	cmd := exec.Command(programPath(p.t), link...)
 	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home)
 	if err := cmd.Run(); err != nil {
 		p.t.Fatalf("the second start: %v", err)
@@ -132,11 +132,11 @@ func (p *program) gateway() *client.Client {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	return dial(p.desktop, p.addr, token.Reveal())
+	return dialGateway(p.desktop, p.addr, token.Reveal())
 }
 
-// dial connects to a gateway on this computer.
-func dial(d *desktop, addr, token string) *client.Client {
+// dialGateway connects to a gateway on this computer.
+func dialGateway(d *desktop, addr, token string) *client.Client {
 	d.t.Helper()
 	up := make(chan struct{}, 4)
 	c := client.New(client.Options{
@@ -150,18 +150,18 @@ func dial(d *desktop, addr, token string) *client.Client {
 	d.t.Cleanup(func() { cancel(); <-done })
 	select {
 	case <-up:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		d.t.Fatal("the gateway does not answer")
 	}
 	return c
 }
 
-// allow and deny click the buttons at the two ends of the dialog's last line. Allow is enabled
-// after two seconds, and changes its look then. One click is enough although the window opens
-// without the keyboard.
-func (p *program) allow() { p.t.Helper(); p.act("Allow once") }
+// clickAllowOnce and clickDeny click the buttons at the two ends of the dialog's last line. Allow is
+// enabled after two seconds, and changes its look then. One click is enough although the window
+// opens without the keyboard.
+func (p *program) clickAllowOnce() { p.t.Helper(); p.clickAction("Allow once") }
 
-func (p *program) deny() {
+func (p *program) clickDeny() {
 	p.t.Helper()
 	w := p.waitWindow(question)
 	p.click(image.Pt(w.x+60, p.waitText(question, "with reason").Y))
@@ -171,7 +171,7 @@ func (p *program) deny() {
 func lastResult(p *program, c *client.Client, tool string) protocol.Message {
 	p.t.Helper()
 	var found protocol.Message
-	p.until("a result of "+tool, func() bool {
+	p.waitFor("a result of "+tool, func() bool {
 		r, err := client.Call(context.Background(), c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession, Limit: 20})
 		if err != nil {
 			return false
@@ -186,16 +186,16 @@ func lastResult(p *program, c *client.Client, tool string) protocol.Message {
 	return found
 }
 
-// changeByHand lets the agent change a file, which the person overwrites. The page of files does not
-// call that the agent's change, and a double click opens the file.
+// changeByHand lets the agent change a file, which the person overwrites. The page of files does
+// not call that the agent's change, and a double click opens the file.
 func (p *program) changeByHand(c *client.Client) {
 	p.t.Helper()
 	path := filepath.Join(p.workspace, "README.md")
 	p.typeText("replace project with programme in README.md")
 	p.keys("Return")
 	p.waitWindow(question)
-	p.allow()
-	p.until("the agent's change", func() bool {
+	p.clickAllowOnce()
+	p.waitFor("the agent's change", func() bool {
 		text, err := os.ReadFile(path)
 		return err == nil && strings.Contains(string(text), "programme")
 	})
@@ -204,42 +204,42 @@ func (p *program) changeByHand(c *client.Client) {
 		p.t.Fatal(err)
 	}
 	p.openPage("Files")
-	at := p.waitTextIn(mainWindow, "README.md", right)
-	if words := p.readOnce(right(p.waitWindow(mainWindow)), ""); len(words) > 0 {
+	at := p.waitTextIn(mainWindow, "README.md", content)
+	if words := p.readOnce(content(p.waitWindow(mainWindow)), ""); len(words) > 0 {
 		if _, marked := find(words, "by the agent"); marked {
 			p.t.Error("a change by hand is shown as the agent's")
 		}
 	}
 	p.run("xdotool", "mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "sleep", "0.3", "click", "--repeat", "2", "--delay", "120", "1")
-	p.waitTextIn(mainWindow, "Overwritten by hand", right)
-	p.shot("by-hand")
-	p.click(p.waitTextIn(mainWindow, "Today", left).Add(image.Pt(0, 24))) // the chat
+	p.waitTextIn(mainWindow, "Overwritten by hand", content)
+	p.screenshot("by-hand")
+	p.click(p.waitTextIn(mainWindow, "Today", sidebar).Add(image.Pt(0, 24))) // the chat
 	p.waitText(mainWindow, "Message Fairlead")
 }
 
-func TestAPersonsFirstHour(t *testing.T) {
+func TestFirstHourOfUse(t *testing.T) {
 	d := newDesktop(t)
-	p := start(d)
+	p := startProgram(d)
 
 	// First run: one click to begin.
 	d.clickText(mainWindow, "Start now")
 	d.waitText(mainWindow, "What would you")
-	d.shot("empty-chat")
+	d.screenshot("empty-chat")
 
 	// A request, the approval, the answer by mouse, the result.
 	d.typeText("run ls -la")
 	d.keys("Return")
 	d.waitWindow(question)
 	d.waitText(question, "sandbox")
-	d.shot("question")
-	p.allow()
+	d.screenshot("question")
+	p.clickAllowOnce()
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "main.go")
 	c := p.gateway()
 	if m := lastResult(p, c, "__Bash"); m.Call == nil || m.Call.State != protocol.CallDone || m.Call.ExitCode == nil || *m.Call.ExitCode != 0 {
 		t.Errorf("the command's result is %+v", m.Call)
 	}
-	d.shot("result")
+	d.screenshot("result")
 
 	// Reading needs no approval.
 	d.typeText("read README.md")
@@ -254,7 +254,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.keys("Return")
 	w := d.waitWindow(question)
 	d.waitText(question, "programme")
-	d.shot("diff")
+	d.screenshot("diff")
 	d.activate(w)
 	d.keys("Escape")
 	d.waitNoWindow(question)
@@ -269,7 +269,7 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.activate(d.waitWindow(mainWindow))
 	d.typeText("!echo my-own-command")
 	d.keys("Return")
-	d.until("the result of the own command", func() bool { return strings.Contains(lastResult(p, c, "__Bash").Content.Text(), "my-own-command") })
+	d.waitFor("the result of the own command", func() bool { return strings.Contains(lastResult(p, c, "__Bash").Content.Text(), "my-own-command") })
 	if _, asked := d.windowNamed(question); asked {
 		t.Error("an own command was asked about")
 	}
@@ -297,8 +297,8 @@ func TestAPersonsFirstHour(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.Signal(0)); err != nil {
 		t.Fatal("closing the window ended the program")
 	}
-	d.shot("closed-to-tray")
-	p.start()
+	d.screenshot("closed-to-tray")
+	p.startAgain()
 	d.waitWindow(mainWindow)
 
 	// A model: the key goes into the keychain, the test works, the model is chosen from the
@@ -322,11 +322,11 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.click(d.waitTextIn(mainWindow, "Test", settingsPage))
 	d.waitTextIn(mainWindow, "Connected", settingsPage)
 	d.click(d.waitTextIn(mainWindow, "paper-model", settingsPage))
-	d.until("the model that answers", func() bool {
+	d.waitFor("the model that answers", func() bool {
 		r, err := client.Call(context.Background(), c, protocol.ConfigGet, protocol.ConfigGetParams{Path: "model.id"})
 		return err == nil && string(r.Value) == `"paper-model"`
 	})
-	d.shot("settings")
+	d.screenshot("settings")
 	d.keys("Escape", "Escape") // from the page to the list, and back to the chat
 
 	// A turn of the model with two calls: one is allowed, one denied.
@@ -335,41 +335,41 @@ func TestAPersonsFirstHour(t *testing.T) {
 	d.keys("Return")
 	d.waitWindow(question)
 	d.waitText(question, "1 of 2")
-	d.shot("two-questions")
-	p.allow()
-	d.until("the first answer", func() bool { return openQuestions(c) == 1 })
-	p.deny()
+	d.screenshot("two-questions")
+	p.clickAllowOnce()
+	d.waitFor("the first answer", func() bool { return openQuestions(c) == 1 })
+	p.clickDeny()
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "paper model has finished")
-	d.shot("model-turn")
+	d.screenshot("model-turn")
 	states := callStates(c)
 	if states[protocol.CallDone] < 1 || states[protocol.CallDenied] < 2 {
 		t.Errorf("the calls ended as %v", states)
 	}
 
 	// Quit: everything ends.
-	d.place(mainWindow, 60, 70, 1000, 700)
+	d.moveWindow(mainWindow, 60, 70, 1000, 700)
 	left := d.waitWindow(mainWindow)
 	began := time.Now()
 	d.activate(left)
 	d.keys("ctrl+q")
-	p.ends()
+	p.waitExit()
 	t.Logf("quit in %s", time.Since(began).Round(10*time.Millisecond))
 
 	// The next start restores everything.
 	p.launch()
-	d.until("the window where it was", func() bool {
+	d.waitFor("the window where it was", func() bool {
 		now, ok := d.windowNamed(mainWindow)
 		return ok && now.x == left.x && now.y == left.y && now.w == left.w && now.h == left.h
 	})
 	d.waitText(mainWindow, "paper model has finished")
-	d.shot("next-start")
+	d.screenshot("next-start")
 
 	// A signal, such as of the end of the session, ends everything in order, too.
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	p.ends()
+	p.waitExit()
 }
 
 func setConfig(c *client.Client, path string, value any) error {

@@ -20,7 +20,7 @@ import (
 func (d *desktop) drop(path string, onto window, x, y int) {
 	d.t.Helper()
 	if err := dropFile(path, onto, x, y); err != nil {
-		d.shot("failed")
+		d.screenshot("failed")
 		d.t.Fatalf("drop a file: %v", err)
 	}
 }
@@ -95,7 +95,7 @@ func (s *source) say(kind string, data ...uint32) error {
 
 // wait answers requests for the file's URL until a message arrives.
 func (s *source) wait(kind string) ([]uint32, error) {
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(waitTimeout); time.Now().Before(end); {
 		e, err := s.c.PollForEvent()
 		if err != nil {
 			return nil, err

@@ -12,11 +12,11 @@ import (
 	"github.com/jezek/xgb/xproto"
 )
 
-// TestNewWindowIsNeverBlack takes pictures of the screen's middle, which is black, while the program
-// starts: as soon as its window is there, the middle has the window's colour.
+// TestNewWindowIsNeverBlack takes pictures of the screen's middle, which is black, while the
+// program starts: as soon as its window is there, the middle has the window's colour.
 func TestNewWindowIsNeverBlack(t *testing.T) {
 	d := newDesktop(t)
-	screen := xproto.Setup(d.eye.c).DefaultScreen(d.eye.c)
+	screen := xproto.Setup(d.screen.c).DefaultScreen(d.screen.c)
 	middle := window{x: int(screen.WidthInPixels/2) - 50, y: int(screen.HeightInPixels/2) - 50, w: 100, h: 100}
 	black := make([]byte, 100*100*4)
 	for i := 3; i < len(black); i += 4 {
@@ -32,8 +32,8 @@ func TestNewWindowIsNeverBlack(t *testing.T) {
 				return
 			default:
 			}
-			shown := d.eye.showsWindow()
-			pic, err := d.eye.look(middle)
+			shown := d.screen.showsWindow()
+			pic, err := d.screen.capture(middle)
 			if err != nil || !shown {
 				continue
 			}
@@ -43,7 +43,7 @@ func TestNewWindowIsNeverBlack(t *testing.T) {
 			}
 		}
 	}()
-	start(d)
+	startProgram(d)
 	close(stop)
 	<-done
 	if pictures == 0 || bad > 0 {
@@ -51,12 +51,12 @@ func TestNewWindowIsNeverBlack(t *testing.T) {
 	}
 }
 
-// TestResizedWindowIsDrawnForItsSize resizes a window that is at rest, once and many times in a row:
-// the picture that stays is that of the last size, without a black or an empty part, and with
+// TestResizedWindowIsDrawnForItsSize resizes a window that is at rest, once and many times in a
+// row: the picture that stays is that of the last size, without a black or an empty part, and with
 // everything where a click finds it. A click on a text that has moved since it was read follows it.
 func TestResizedWindowIsDrawnForItsSize(t *testing.T) {
 	d := newDesktop(t)
-	start(d)
+	startProgram(d)
 	d.clickText(mainWindow, "Start now")
 	d.waitText(mainWindow, "Message Fairlead")
 	for n := range 8 {
@@ -67,23 +67,23 @@ func TestResizedWindowIsDrawnForItsSize(t *testing.T) {
 				"sleep", fmt.Sprintf("%.3f", 0.004*float64(n)))
 		}
 		d.run("xdotool", args...)
-		d.until(fmt.Sprintf("a whole picture after %v", args), func() bool { return d.isWhole(d.waitWindow(mainWindow)) })
+		d.waitFor(fmt.Sprintf("a whole picture after %v", args), func() bool { return d.isFullyDrawn(d.waitWindow(mainWindow)) })
 		time.Sleep(1300 * time.Millisecond) // the program rests
-		if w := d.waitWindow(mainWindow); !d.isWhole(w) {
+		if w := d.waitWindow(mainWindow); !d.isFullyDrawn(w) {
 			t.Errorf("the picture of %v after %v is not whole", w, args)
 		}
 	}
-	schedule := d.waitTextIn(mainWindow, "Schedule", left)
-	d.place(mainWindow, 40, 60, 1100, 640)
+	schedule := d.waitTextIn(mainWindow, "Schedule", sidebar)
+	d.moveWindow(mainWindow, 40, 60, 1100, 640)
 	d.click(schedule)
-	d.waitTextIn(mainWindow, "Nothing is scheduled", right)
+	d.waitTextIn(mainWindow, "Nothing is scheduled", content)
 }
 
-// isWhole reports whether the main window's sidebar has its full height, and its header its full
-// width.
-func (d *desktop) isWhole(w window) bool {
+// isFullyDrawn reports whether the main window's sidebar has its full height, and its header its
+// full width.
+func (d *desktop) isFullyDrawn(w window) bool {
 	d.t.Helper()
-	pic := d.look(w)
+	pic := d.capture(w)
 	sidebar, header := pic.RGBAAt(w.x+100, w.y+w.h/2), pic.RGBAAt(w.x+250, w.y+2)
 	for x := 250; x < w.w-1; x++ {
 		if pic.RGBAAt(w.x+x, w.y+2) != header {
@@ -94,7 +94,7 @@ func (d *desktop) isWhole(w window) bool {
 }
 
 // showsWindow reports whether a window covers the screen's middle.
-func (e *eye) showsWindow() bool {
+func (e *screenReader) showsWindow() bool {
 	tree, err := xproto.QueryTree(e.c, e.root).Reply()
 	if err != nil {
 		return false

@@ -18,8 +18,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// ollama is an Ollama server with a model, for the page of models.
-func ollama(t *testing.T) {
+// startOllama starts an Ollama server with a model, for the page of models.
+func startOllama(t *testing.T) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -43,9 +43,9 @@ func ollama(t *testing.T) {
 func (g *gallery) fill() {
 	g.t.Helper()
 	g.fillFolder()
-	g.machine(g.c, "server")
+	g.startMachineInWorkspace(g.c, "server")
 	_, stop := g.startMachine(g.c, "nas")
-	here := g.here()
+	here := g.thisComputer()
 	g.fillChats()
 	g.fillTransfers(string(here))
 	stop()
@@ -62,7 +62,7 @@ func (g *gallery) fill() {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	if err := setConfig(g.c, "mcp.servers.notes", map[string]any{"command": exe, "env": map[string]string{asServer: "yes"}}); err != nil {
+	if err := setConfig(g.c, "mcp.servers.notes", map[string]any{"command": exe, "env": map[string]string{serverVariable: "yes"}}); err != nil {
 		g.t.Fatal(err)
 	}
 }
@@ -93,11 +93,11 @@ func (g *gallery) fillChats() {
 	name := "Main chat"
 	call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &name})
 	for _, text := range []string{"list the Go files", "what can you do", "read main.go and tell me whether this is all that there is to it, because I had thought that there was more", "search for package"} {
-		g.seed(protocol.SessionKey("agent:main:c"+strconv.Itoa(len(text))), text)
+		g.sendAndWait(protocol.SessionKey("agent:main:c"+strconv.Itoa(len(text))), text)
 	}
 	say := func(text string) {
 		call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: text})
-		g.until("the end of "+text, func() bool {
+		g.waitFor("the end of "+text, func() bool {
 			m := g.messages(protocol.MainSession)
 			return len(m) > 0 && m[len(m)-1].Role == protocol.RoleAssistant
 		})
@@ -117,14 +117,14 @@ func (g *gallery) fillTransfers(here string) {
 	}
 	for _, name := range []string{"README.md", "src", "no-such-file"} {
 		t := send(name, "server:")
-		g.until("the end of a transfer", func() bool {
+		g.waitFor("the end of a transfer", func() bool {
 			t = call(g, protocol.TransferGet, protocol.TransferParams{ID: t.ID})
 			return t.EndedAt != 0
 		})
 	}
 	for _, isCancelled := range []bool{true, false} {
 		big := send("photos.tar", "server:")
-		g.until("a transfer on its way", func() bool {
+		g.waitFor("a transfer on its way", func() bool {
 			t := call(g, protocol.TransferGet, protocol.TransferParams{ID: big.ID})
 			return t.EndedAt != 0 || t.State == protocol.TransferRunning
 		})
@@ -137,16 +137,16 @@ func (g *gallery) fillTransfers(here string) {
 	}
 }
 
-// waitingTransfer sends a file to a machine that is offline.
-func (g *gallery) waitingTransfer() {
+// addWaitingTransfer sends a file to a machine that is offline.
+func (g *gallery) addWaitingTransfer() {
 	g.t.Helper()
-	call(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(g.here()) + ":" + filepath.Join(g.workspace, "notes.txt")}, Destination: "nas:", Into: true, Later: true})
+	call(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{string(g.thisComputer()) + ":" + filepath.Join(g.workspace, "notes.txt")}, Destination: "nas:", Into: true, Later: true})
 }
 
-// here returns the ID of this computer, once it and the server are online.
-func (g *gallery) here() (id protocol.NodeID) {
+// thisComputer returns the ID of this computer, once it and the server are online.
+func (g *gallery) thisComputer() (id protocol.NodeID) {
 	g.t.Helper()
-	g.until("this computer and the server", func() bool {
+	g.waitFor("this computer and the server", func() bool {
 		isServerUp := false
 		for _, n := range call(g, protocol.NodesList, protocol.Empty{}).Nodes {
 			if n.Local && n.Online {

@@ -18,105 +18,107 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-func TestGalleryOfWhatIsEmpty(t *testing.T) {
+func TestGalleryOfEmptyPages(t *testing.T) {
 	g := newGallery(t, "empty")
-	g.main("first-run")
-	g.ready()
+	g.takeMainWindow("first-run")
+	g.prepareMainWindow()
 	g.clickText(mainWindow, "Start now")
-	g.everyPage()
-	g.forms()
+	g.takeEveryPage()
+	g.takeForms()
 }
 
-func TestGalleryOfWhatIsInUse(t *testing.T) {
-	ollama(t)
+func TestGalleryOfFilledPages(t *testing.T) {
+	startOllama(t)
 	g := newGallery(t, "full")
 	g.clickText(mainWindow, "Start now")
 	g.fill()
-	g.waitingTransfer()
-	g.everyPage()
-	g.details()
+	g.addWaitingTransfer()
+	g.takeEveryPage()
+	g.takeDetails()
 }
 
 func TestGalleryOfLargeText(t *testing.T) {
-	ollama(t)
+	startOllama(t)
 	g := newGallery(t, "large")
 	g.themes = []string{"dark"} // the colours do not depend on the size
 	g.clickText(mainWindow, "Start now")
 	g.fill()
-	g.waitingTransfer()
+	g.addWaitingTransfer()
 	if err := setConfig(g.c, "ui.textSize", largestText); err != nil {
 		t.Fatal(err)
 	}
-	g.everyPage()
-	g.forms()
-	g.question("run make -j4 && sudo systemctl restart parser")
+	g.takeEveryPage()
+	g.takeForms()
+	g.takeQuestion("run make -j4 && sudo systemctl restart parser")
 }
 
-// details takes pictures of what opens from the pages.
-func (g *gallery) details() {
+// takeDetails takes pictures of what opens from the pages.
+func (g *gallery) takeDetails() {
 	g.t.Helper()
-	g.open("server")
-	g.main("machine")
-	g.open("nas")
-	g.main("machine-offline")
+	g.openByPalette("server")
+	g.takeMainWindow("machine")
+	g.openByPalette("nas")
+	g.takeMainWindow("machine-offline")
 	if err := setConfig(g.c, "network.enabled", true); err != nil {
 		g.t.Fatal(err)
 	}
-	g.open("Pair a machine")
-	g.ready()
+	g.openByPalette("Pair a machine")
+	g.prepareMainWindow()
 	g.clickText(mainWindow, "Invite a machine")
-	g.waitTextIn(mainWindow, "curl", right)
-	g.main("invitation")
+	g.waitTextIn(mainWindow, "curl", content)
+	g.takeMainWindow("invitation")
 	for page, line := range map[string]string{"Schedule": "Look at the backups", "Transfers": "photos.tar", "Audit log": "Created the rule", "Approvals and rules": "git status", "Tools": "Paper notes"} {
-		g.open(page)
-		g.ready()
-		g.click(g.waitTextIn(mainWindow, line, right))
-		g.main("one-of-" + strings.ToLower(strings.ReplaceAll(page, " ", "-")))
+		g.openByPalette(page)
+		g.prepareMainWindow()
+		g.click(g.waitTextIn(mainWindow, line, content))
+		g.takeMainWindow("one-of-" + strings.ToLower(strings.ReplaceAll(page, " ", "-")))
 	}
-	g.open("README.md")
-	g.main("file")
-	g.open("General")
-	g.ready()
+	g.openByPalette("README.md")
+	g.takeMainWindow("file")
+	g.openByPalette("General")
+	g.prepareMainWindow()
 	g.typeText("notif")
-	g.main("settings-found")
-	g.open("Search all messages")
+	g.takeMainWindow("settings-found")
+	g.openByPalette("Search all messages")
 	g.typeText("package")
-	g.main("search-found")
-	g.open("Main chat")
-	g.ready()
-	g.menu("Earlier")
-	g.main("archives")
-	g.ready()
-	g.rightClick(g.waitTextIn(mainWindow, "Go files", left))
+	g.takeMainWindow("search-found")
+	g.openByPalette("Main chat")
+	g.prepareMainWindow()
+	g.chooseFromMenu("Earlier")
+	g.takeMainWindow("archives")
+	g.prepareMainWindow()
+	g.rightClick(g.waitTextIn(mainWindow, "Go files", sidebar))
 	g.clickText(mainWindow, "new window")
 	const own = "Go files – Fairlead$"
-	g.take(own, "torn-off", shape{"wide", 720, 640}, shapes[1])
+	g.takePictures(own, "torn-off", windowSize{"wide", 720, 640}, windowSizes[1])
 	g.activate(g.waitWindow(own))
 	g.keys("ctrl+w")
 	g.waitNoWindow(own)
 }
 
-// question lets the agent ask, and takes pictures of the dialog, the chat and the page Needs you.
-func (g *gallery) question(text string) {
+// takeQuestion lets the agent ask, and takes pictures of the dialog, the chat and the page Needs
+// you.
+func (g *gallery) takeQuestion(text string) {
 	g.t.Helper()
 	name, _, _ := strings.Cut(text, " ")
 	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: text})
-	g.dialog(question, name, func() {
-		g.open("Main chat")
-		g.main("chat-" + name)
+	g.takeDialog(question, name, func() {
+		g.openByPalette("Main chat")
+		g.takeMainWindow("chat-" + name)
 	})
 }
 
-// dialog takes pictures of a question's dialog and of the page Needs you, and closes the dialog.
-func (g *gallery) dialog(pattern, name string, more ...func()) {
+// takeDialog takes pictures of a question's dialog and of the page Needs you, and closes the
+// dialog.
+func (g *gallery) takeDialog(pattern, name string, more ...func()) {
 	g.t.Helper()
 	w := g.waitWindow(pattern)
-	g.take(pattern, "question-"+name, shape{"usual", w.w, w.h}, shapes[1])
+	g.takePictures(pattern, "question-"+name, windowSize{"usual", w.w, w.h}, windowSizes[1])
 	for _, f := range more {
 		f()
 	}
-	g.open("Needs you")
-	g.main("needs-you-" + name)
+	g.openByPalette("Needs you")
+	g.takeMainWindow("needs-you-" + name)
 	g.activate(g.waitWindow(pattern))
 	g.keys("Escape")
 	g.waitNoWindow(pattern)
@@ -125,26 +127,26 @@ func (g *gallery) dialog(pattern, name string, more ...func()) {
 func TestGalleryOfQuestions(t *testing.T) {
 	g := newGallery(t, "questions")
 	g.clickText(mainWindow, "Start now")
-	g.machine(g.c, "server")
-	g.here()
+	g.startMachineInWorkspace(g.c, "server")
+	g.thisComputer()
 	name := "Main chat"
 	call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &name})
-	g.question("run make -j4 && sudo systemctl restart parser")
-	g.question("replace project with programme in README.md")
+	g.takeQuestion("run make -j4 && sudo systemctl restart parser")
+	g.takeQuestion("replace project with programme in README.md")
 
 	(&browser{g.program, "http://" + g.addr}).signIn("Paper editor", "network.read fs.read fs.write shell.exec")
-	g.dialog("^Connect .*Paper editor", "app")
-	g.pairing()
-	g.dialog("^Pair .*tower", "pair")
-	g.sender()
-	g.input()
-	g.dialog("asks you a question$", "input")
-	g.open("Needs you")
-	g.main("needs-you-more")
+	g.takeDialog("^Connect .*Paper editor", "app")
+	g.takePairing()
+	g.takeDialog("^Pair .*tower", "pair")
+	g.takeSender()
+	g.takeInput()
+	g.takeDialog("asks you a question$", "input")
+	g.openByPalette("Needs you")
+	g.takeMainWindow("needs-you-more")
 }
 
-// pairing lets another machine ask for a pairing.
-func (g *gallery) pairing() {
+// takePairing lets another machine ask for a pairing.
+func (g *gallery) takePairing() {
 	g.t.Helper()
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
 		if err := setConfig(g.c, path, value); err != nil {
@@ -154,9 +156,9 @@ func (g *gallery) pairing() {
 	if err := setConfig(g.c, "network.enabled", true); err != nil {
 		g.t.Fatal(err)
 	}
-	g.until("its listener", func() bool { return call(g, protocol.DeviceList, protocol.Empty{}).Network.Listening })
+	g.waitFor("its listener", func() bool { return call(g, protocol.DeviceList, protocol.Empty{}).Network.Listening })
 	invite := call(g, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
-	pair := exec.Command(filepath.Join(filepath.Dir(binary(g.t)), "fairlead"), "pair", invite.Link, "--id", "tower", "--workspace", g.t.TempDir())
+	pair := exec.Command(filepath.Join(filepath.Dir(programPath(g.t)), "fairlead"), "pair", invite.Link, "--id", "tower", "--workspace", g.t.TempDir())
 	pair.Env = append(os.Environ(), "FAIRLEAD_HOME="+g.t.TempDir(), "FAIRLEAD_SECRETS=file")
 	if err := pair.Start(); err != nil {
 		g.t.Fatal(err)
@@ -164,8 +166,8 @@ func (g *gallery) pairing() {
 	g.t.Cleanup(func() { pair.Process.Kill(); pair.Wait() })
 }
 
-// sender lets an unknown person write to the agent on a channel.
-func (g *gallery) sender() {
+// takeSender lets an unknown person write to the agent on a channel.
+func (g *gallery) takeSender() {
 	g.t.Helper()
 	token, err := keychain.Open(g.home).Get(gateway.TokenName)
 	if err != nil {
@@ -195,30 +197,30 @@ func (g *gallery) sender() {
 	}
 }
 
-// input lets an MCP server ask the person.
-func (g *gallery) input() {
+// takeInput lets an MCP server ask the person.
+func (g *gallery) takeInput() {
 	g.t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	model := fakeModel(g.t, once(modelCall{"shop__order", `{"text":"paper"}`}), "The paper model ordered it.")
+	model := fakeModel(g.t, callOnce(modelCall{"shop__order", `{"text":"paper"}`}), "The paper model ordered it.")
 	for path, value := range map[string]any{
 		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
 		"model":            map[string]string{"provider": "compatible", "id": "paper-model"},
-		"mcp.servers.shop": map[string]any{"command": exe, "env": map[string]string{asServer: "asks"}},
+		"mcp.servers.shop": map[string]any{"command": exe, "env": map[string]string{serverVariable: "asks"}},
 	} {
 		if err := setConfig(g.c, path, value); err != nil {
 			g.t.Fatal(err)
 		}
 	}
-	g.until("the server", func() bool {
+	g.waitFor("the server", func() bool {
 		r := call(g, protocol.ServersList, protocol.Empty{})
 		return len(r.Servers) == 1 && r.Servers[0].State == protocol.ServerReady
 	})
 	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:paper", Message: "order paper"})
 	var asked protocol.Question
-	g.until("the call", func() bool {
+	g.waitFor("the call", func() bool {
 		list := call(g, protocol.QuestionList, protocol.Empty{}).Questions
 		i := slices.IndexFunc(list, func(q protocol.Question) bool { return q.Kind == protocol.AskCall })
 		if i >= 0 {
@@ -234,7 +236,7 @@ func TestGalleryOfAnotherComputer(t *testing.T) {
 	remote := startRemote(t)
 	var token string
 	p := &program{desktop: newDesktop(t), home: filepath.Join(t.TempDir(), "home"), workspace: t.TempDir()}
-	p.until("the other gateway", func() bool {
+	p.waitFor("the other gateway", func() bool {
 		out, err := remote.command("token").Output()
 		token = strings.TrimSpace(string(out))
 		return err == nil && remote.command("status").Run() == nil
@@ -244,30 +246,30 @@ func TestGalleryOfAnotherComputer(t *testing.T) {
 		t.Fatal(err)
 	}
 	runMachine(t, "server", folder, remote.addr, token)
-	cmd := exec.Command(binary(t), "--join", "ws://"+remote.addr+"/ws")
+	cmd := exec.Command(programPath(t), "--join", "ws://"+remote.addr+"/ws")
 	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+p.home, "FAIRLEAD_TOKEN="+token)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	const far = " – Fairlead$"
-	g := &gallery{day: &day{p, dial(p.desktop, remote.addr, token)}, set: "remote", themes: []string{"dark", "light"}}
+	g := &gallery{chatProgram: &chatProgram{p, dialGateway(p.desktop, remote.addr, token)}, set: "remote", themes: []string{"dark", "light"}}
 	w := g.waitWindow(far)
 	g.run("xdotool", "windowmove", "--sync", w.id, "20", "60")
-	g.colours(far, "dark")
-	g.take(far, "chat", shapes...)
+	g.setTheme(far, "dark")
+	g.takePictures(far, "chat", windowSizes...)
 	for _, title := range []string{"Files", "Machines", "Gateways", "General"} {
 		g.activate(g.waitWindow(far))
 		g.keys("ctrl+k")
 		g.typeText(title)
 		g.keys("Return")
-		g.take(far, strings.ToLower(title), shapes...)
+		g.takePictures(far, strings.ToLower(title), windowSizes...)
 	}
 	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "run make -j4"})
 	asked := g.waitWindow(question)
-	g.take(question, "question-run", shape{"usual", asked.w, asked.h}, shapes[1])
+	g.takePictures(question, "question-run", windowSize{"usual", asked.w, asked.h}, windowSizes[1])
 	g.activate(g.waitWindow(far))
 	remote.end()
 	g.waitText(far, "last known state")
-	g.picture(far, "offline-wide-"+g.theme)
+	g.savePicture(far, "offline-wide-"+g.theme)
 }

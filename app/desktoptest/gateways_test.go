@@ -12,20 +12,20 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestAWindowForEachGateway pairs with a second gateway in the settings, opens its window beside
-// the first, stops that gateway, and closes both windows with the program.
-func TestAWindowForEachGateway(t *testing.T) {
-	p := start(newDesktop(t))
+// TestEachGatewayHasItsOwnWindow pairs with a second gateway in the settings, opens its window
+// beside the first, stops that gateway, and closes both windows with the program.
+func TestEachGatewayHasItsOwnWindow(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	p.clickText(mainWindow, "Start now")
 
 	remote := startRemote(t)
 	var token string
-	p.until("the second gateway", func() bool {
+	p.waitFor("the second gateway", func() bool {
 		out, err := remote.command("token").Output()
 		token = strings.TrimSpace(string(out))
 		return err == nil && remote.command("status").Run() == nil
 	})
-	c := dial(p.desktop, remote.addr, token)
+	c := dialGateway(p.desktop, remote.addr, token)
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
 		if err := setConfig(c, path, value); err != nil {
 			t.Fatal(err)
@@ -42,7 +42,7 @@ func TestAWindowForEachGateway(t *testing.T) {
 		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
 		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
 	}
-	p.until("its listener", func() bool { return devices().Network.Listening })
+	p.waitFor("its listener", func() bool { return devices().Network.Listening })
 	invite, err := client.Call(context.Background(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
@@ -55,28 +55,28 @@ func TestAWindowForEachGateway(t *testing.T) {
 	p.click(p.waitTextIn(mainWindow, "otter", settingsPage)) // the placeholder of the field
 	p.typeText(invite.Link)
 	p.keys("Return")
-	p.until("the question there", func() bool { return len(requests()) == 1 })
-	p.shot("asked-there")
+	p.waitFor("the question there", func() bool { return len(requests()) == 1 })
+	p.screenshot("asked-there")
 	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowAnswer(requests()[0])); err != nil {
 		t.Fatal(err)
 	}
 	// the button, not the text below it
 	open := p.waitTextIn(mainWindow, "Open", settingsPage)
-	p.shot("paired")
+	p.screenshot("paired")
 	p.click(open)
 	const far = " – Fairlead$"
 	isFar := func() bool { _, ok := p.windowNamed("^[^S].*" + far); return ok }
-	p.until("a window on the second gateway", isFar)
-	p.until("its connection", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Online })
+	p.waitFor("a window on the second gateway", isFar)
+	p.waitFor("its connection", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Online })
 	p.waitTray("Gateways")
-	p.shot("two-windows")
+	p.screenshot("two-windows")
 
 	remote.end()
 	p.waitText("^[^S].*"+far, "Not connected")
-	p.shot("offline")
+	p.screenshot("offline")
 	p.activate(p.waitWindow(mainWindow))
 	p.keys("ctrl+q")
-	p.until("the end of both windows", func() bool { return !isFar() })
+	p.waitFor("the end of both windows", func() bool { return !isFar() })
 }
 
 // allowAnswer returns the answer that allows what a question asks for.

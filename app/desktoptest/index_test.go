@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// shelf is one page of the program in the gallery's index: its pictures beside each other.
-type shelf struct {
+// galleryPage is one page of the program in the gallery's index: its pictures beside each other.
+type galleryPage struct {
 	Page     string
 	Pictures []string // paths of files, those of one set and size beside each other
 }
@@ -46,14 +46,14 @@ func TestGalleryIndex(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("got %d pictures in %s, %v, want some", len(files), dir, err)
 	}
-	var shelves []shelf
+	var shelves []galleryPage
 	for _, path := range files {
 		_, rest, _ := strings.Cut(filepath.Base(path), "-") // the set
 		parts := strings.Split(rest, "-")
 		page := strings.Join(parts[:len(parts)-2], " ") // without size and theme
-		i, found := slices.BinarySearchFunc(shelves, page, func(s shelf, page string) int { return strings.Compare(s.Page, page) })
+		i, found := slices.BinarySearchFunc(shelves, page, func(s galleryPage, page string) int { return strings.Compare(s.Page, page) })
 		if !found {
-			shelves = slices.Insert(shelves, i, shelf{Page: page})
+			shelves = slices.Insert(shelves, i, galleryPage{Page: page})
 		}
 		shelves[i].Pictures = append(shelves[i].Pictures, filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path)))
 	}

@@ -81,8 +81,8 @@ func modelServer(t *testing.T) *httptest.Server {
 	}, "The paper model has finished.")
 }
 
-// once makes one call, and then answers.
-func once(c modelCall) func([]string, int) []modelCall {
+// callOnce makes one call, and then answers.
+func callOnce(c modelCall) func([]string, int) []modelCall {
 	return func(_ []string, done int) []modelCall {
 		if done > 0 {
 			return nil

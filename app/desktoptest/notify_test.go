@@ -79,7 +79,7 @@ func newNotificationServer(t *testing.T) *notificationServer {
 // the focus, and allows a question from its notification.
 func TestAQuestionIsNotifiedWithoutAWindow(t *testing.T) {
 	server := newNotificationServer(t)
-	p := start(newDesktop(t))
+	p := startProgram(newDesktop(t))
 	p.clickText(mainWindow, "Start now")
 	c := p.gateway()
 	ask := func(text string) {
@@ -90,7 +90,7 @@ func TestAQuestionIsNotifiedWithoutAWindow(t *testing.T) {
 	}
 	p.activate(p.waitWindow(mainWindow))
 	ask("run echo one")
-	p.deny()
+	p.clickDeny()
 	p.waitNoWindow(question)
 	if list := server.list(); len(list) != 0 {
 		t.Errorf("with a window in front it showed %+v", list)
@@ -101,7 +101,7 @@ func TestAQuestionIsNotifiedWithoutAWindow(t *testing.T) {
 	p.waitNoWindow(mainWindow)
 	ask("run echo two")
 	p.waitWindow(question)
-	p.until("the notification", func() bool { return len(server.list()) > 0 })
+	p.waitFor("the notification", func() bool { return len(server.list()) > 0 })
 	n := server.list()[0]
 	if !strings.Contains(n.body, "echo two on ") || !slices.Contains(n.keys, "Allow once") || !slices.Contains(n.keys, "Deny") {
 		t.Errorf("the notification is %+v", n)
@@ -110,6 +110,6 @@ func TestAQuestionIsNotifiedWithoutAWindow(t *testing.T) {
 	if err := server.conn.Emit(notificationsPath, notifications+".ActionInvoked", uint32(1), "allow"); err != nil {
 		t.Fatal(err)
 	}
-	p.until("the command's end", func() bool { return callStates(c)[protocol.CallDone] > 0 })
+	p.waitFor("the command's end", func() bool { return callStates(c)[protocol.CallDone] > 0 })
 	p.waitNoWindow(question)
 }

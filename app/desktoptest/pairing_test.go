@@ -38,10 +38,10 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// TestAPairingRequestIsSeenWhereOneWaitsForIt lets other machines connect, invites one, and answers
-// its request in the window that asks, while the page with the invitation is open.
-func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
-	p := start(newDesktop(t))
+// TestPairingRequestAppearsOnTheInvitationPage lets other machines connect, invites one, and
+// answers its request in the window that asks, while the page with the invitation is open.
+func TestPairingRequestAppearsOnTheInvitationPage(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
@@ -57,23 +57,23 @@ func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
 		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
 		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
 	}
-	p.darken(c)
-	p.addMachine()
+	p.useDarkTheme(c)
+	p.openAddMachine()
 	p.waitText(mainWindow, "Once they can")
 	if err := setConfig(c, "network.enabled", true); err != nil {
 		t.Fatal(err)
 	}
 	p.clickText(mainWindow, "Invite a machine") // the page follows without being opened again
-	p.until("an invitation", func() bool { return len(devices().Invites) == 1 })
+	p.waitFor("an invitation", func() bool { return len(devices().Invites) == 1 })
 	p.clickText(mainWindow, "Copy")
 	link := ""
-	p.until("a link in the clipboard", func() bool {
+	p.waitFor("a link in the clipboard", func() bool {
 		link, _ = p.try("xclip", "-selection", "clipboard", "-o")
 		return strings.HasPrefix(link, "fairlead://pair?")
 	})
 
 	var out output
-	pair := exec.Command(filepath.Join(filepath.Dir(binary(t)), "fairlead"), "pair", link, "--id", "tower", "--workspace", p.workspace)
+	pair := exec.Command(filepath.Join(filepath.Dir(programPath(t)), "fairlead"), "pair", link, "--id", "tower", "--workspace", p.workspace)
 	pair.Env = append(os.Environ(), "FAIRLEAD_HOME="+t.TempDir(), "FAIRLEAD_SECRETS=file")
 	pair.Stdout, pair.Stderr = &out, &out
 	if err := pair.Start(); err != nil {
@@ -82,19 +82,19 @@ func TestAPairingRequestIsSeenWhereOneWaitsForIt(t *testing.T) {
 	t.Cleanup(func() { pair.Process.Kill(); pair.Wait() })
 	const asks = "^Pair .*tower"
 	w := p.waitWindow(asks)
-	if front := p.front(); front != "Fairlead" {
+	if front := p.focusedTitle(); front != "Fairlead" {
 		t.Errorf("the keyboard is with %q", front)
 	}
 	p.waitText(mainWindow, "wants to be a machine")
 	p.waitTray("Pair “tower”?")
-	p.shot("asked")
+	p.screenshot("asked")
 	r := requests()
 	if len(r) != 1 || !regexp.MustCompile(`\n  `+format.Words(r[0].Pairing.Words)+`\n`).MatchString(out.String()) {
 		t.Errorf("the other side shows other words than %v: %s", r, out.String())
 	}
 	p.click(image.Pt(w.x+w.w-56, w.y+w.h-30)) // Allow, the last button; its text is too bright to be read
-	p.until("the pairing", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Name == "tower" })
+	p.waitFor("the pairing", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Name == "tower" })
 	p.waitNoWindow(asks)
 	p.waitText(mainWindow, "is paired")
-	p.shot("paired")
+	p.screenshot("paired")
 }

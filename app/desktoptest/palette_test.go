@@ -9,21 +9,21 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestPaletteFindsAndDoes opens a setting, a machine, a page, a file and a chat with Ctrl+K, and
-// returns to what was typed with Escape.
-func TestPaletteFindsAndDoes(t *testing.T) {
-	p := start(newDesktop(t))
+// TestPaletteFindsAndRunsActions opens a setting, a machine, a page, a file and a chat with Ctrl+K,
+// and returns to what was typed with Escape.
+func TestPaletteFindsAndRunsActions(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	p.clickText(mainWindow, "Start now")
-	d := &day{p, p.gateway()}
-	p.machine(d.c, "server")
-	p.darken(d.c)
+	d := &chatProgram{p, p.gateway()}
+	p.startMachineInWorkspace(d.c, "server")
+	p.useDarkTheme(d.c)
 	const boats = protocol.SessionKey("agent:main:boats")
 	name := "Paper boats"
-	d.seed(boats, "what can you do")
+	d.sendAndWait(boats, "what can you do")
 	if _, err := client.Call(t.Context(), d.c, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: boats, Label: &name}); err != nil {
 		t.Fatal(err)
 	}
-	d.main()
+	d.activateMain()
 	choose := func(query string) {
 		t.Helper()
 		d.keys("ctrl+k")
@@ -34,39 +34,39 @@ func TestPaletteFindsAndDoes(t *testing.T) {
 	choose("text size")
 	d.waitTextIn(mainWindow, "Text size", settingsPage)
 	choose("server")
-	d.waitTextIn(mainWindow, "All machines", top)
+	d.waitTextIn(mainWindow, "All machines", contentTop)
 	choose("pair a machine")
-	d.waitTextIn(mainWindow, "Add a machine", top)
-	d.shot("pair")
+	d.waitTextIn(mainWindow, "Add a machine", contentTop)
+	d.screenshot("pair")
 
 	// An empty palette lists what there is; the same key closes it.
 	d.keys("ctrl+k")
 	d.waitText(mainWindow, "Start a new chat")
-	d.shot("palette")
+	d.screenshot("palette")
 	d.keys("ctrl+k")
-	d.waitTextIn(mainWindow, "Add a machine", top)
+	d.waitTextIn(mainWindow, "Add a machine", contentTop)
 
 	choose("main.go") // a file of the workspace
-	d.waitTextIn(mainWindow, "func main", right)
-	d.shot("file")
+	d.waitTextIn(mainWindow, "func main", content)
+	d.screenshot("file")
 
 	choose("paper boats")
-	d.waitTextIn(mainWindow, "Paper boats", top)
+	d.waitTextIn(mainWindow, "Paper boats", contentTop)
 	d.typeText("read ")
 	d.keys("ctrl+k")
 	d.waitText(mainWindow, "Start a new chat")
 	d.keys("Escape")
 	d.typeText("README.md")
 	d.keys("Return")
-	d.arrives(boats, "read README.md")
+	d.waitMessage(boats, "read README.md")
 
 	// With the largest text, a page of the settings stands in place of their list.
 	if err := setConfig(d.c, "ui.textSize", 2); err != nil {
 		t.Fatal(err)
 	}
 	choose("models")
-	d.waitTextIn(mainWindow, "Provider", right)
+	d.waitTextIn(mainWindow, "Provider", content)
 	choose("notifications")
-	d.waitTextIn(mainWindow, "Notify me", right)
-	d.shot("largest")
+	d.waitTextIn(mainWindow, "Notify me", content)
+	d.screenshot("largest")
 }

@@ -90,21 +90,21 @@ func (b *browser) signIn(name, scope string) (wait string, exchange func(code st
 	}
 }
 
-// TestAProgramConnectsCallsAndIsRevoked signs a program in as its browser would, allows it less than
+// TestAppConnectsCallsAndIsRevoked signs a program in as its browser would, allows it less than
 // it asks for, answers its call, and takes its access away on the page Connected apps.
-func TestAProgramConnectsCallsAndIsRevoked(t *testing.T) {
-	p := start(newDesktop(t))
+func TestAppConnectsCallsAndIsRevoked(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
 	var machine protocol.NodeID
-	p.until("this computer", func() bool {
+	p.waitFor("this computer", func() bool {
 		r, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{})
 		if err == nil && len(r.Nodes) > 0 && r.Nodes[0].Online {
 			machine = r.Nodes[0].ID
 		}
 		return machine != ""
 	})
-	p.darken(c)
+	p.useDarkTheme(c)
 	b := &browser{p, "http://" + p.addr}
 
 	wait, exchange := b.signIn("Paper editor", "network.read fs.read fs.write shell.exec")
@@ -120,11 +120,11 @@ func TestAProgramConnectsCallsAndIsRevoked(t *testing.T) {
 	}
 	p.waitText(asks, list.Questions[0].App.Code)
 	p.click(p.waitText(asks, "Run commands"))
-	p.shot("consent")
+	p.screenshot("consent")
 	code := ""
-	p.until("the consent", func() bool {
+	p.waitFor("the consent", func() bool {
 		if now, ok := p.windowNamed(asks); ok {
-			if areas := p.coloured(foot(now)); len(areas) > 0 {
+			if areas := p.colouredAreas(buttonRow(now)); len(areas) > 0 {
 				p.click(areas[0].Min.Add(areas[0].Size().Div(2)))
 			}
 		}
@@ -159,8 +159,8 @@ func TestAProgramConnectsCallsAndIsRevoked(t *testing.T) {
 		written <- resp.Status + " " + string(raw)
 	}()
 	p.waitText(question, "Paper editor")
-	p.shot("question")
-	p.act("Allow once")
+	p.screenshot("question")
+	p.clickAction("Allow once")
 	if got := <-written; !strings.HasPrefix(got, "200") {
 		t.Errorf("the call: %s", got)
 	}
@@ -169,17 +169,17 @@ func TestAProgramConnectsCallsAndIsRevoked(t *testing.T) {
 	// The page shows the program and its last call, and ends its access.
 	p.activate(p.waitWindow(mainWindow))
 	p.openPage("Connected apps")
-	p.shot("apps")
-	p.click(p.waitTextIn(mainWindow, "Paper editor", right))
-	p.waitTextIn(mainWindow, "fs_write", right)
-	p.shot("app")
-	p.click(p.waitTextIn(mainWindow, "Revoke access", right))
-	cancel := p.waitTextIn(mainWindow, "Cancel", right)
-	p.shot("revoke")
+	p.screenshot("apps")
+	p.click(p.waitTextIn(mainWindow, "Paper editor", content))
+	p.waitTextIn(mainWindow, "fs_write", content)
+	p.screenshot("app")
+	p.click(p.waitTextIn(mainWindow, "Revoke access", content))
+	cancel := p.waitTextIn(mainWindow, "Cancel", content)
+	p.screenshot("revoke")
 	p.click(cancel.Sub(image.Pt(90, 0))) // Revoke, whose name is in the question, too
-	p.until("the end of the access", func() bool {
+	p.waitFor("the end of the access", func() bool {
 		resp, _ := b.send(http.MethodPost, "/api/v1/tools/whoami", token, jsonType, []byte("{}"))
 		return resp.StatusCode == http.StatusUnauthorized
 	})
-	p.shot("revoked")
+	p.screenshot("revoked")
 }

@@ -18,10 +18,10 @@ const keepQuestion = "^Keep "
 
 // openTrusted opens a program whose main chat is trusted, so that its commands are not asked about.
 // The model calls Bash with the given arguments, one call after the other.
-func openTrusted(t *testing.T, bash func() []string) *desk {
+func openTrusted(t *testing.T, bash func() []string) *approvalProgram {
 	t.Helper()
-	d := openDesk(t)
-	d.darken(d.c)
+	d := startApprovalProgram(t)
+	d.useDarkTheme(d.c)
 	d.clickText(mainWindow, "Start now")
 	model := fakeModel(t, func(names []string, done int) []modelCall {
 		for _, name := range names {
@@ -68,34 +68,34 @@ func TestProtectedFileIsChangedOnlyWhenAllowed(t *testing.T) {
 		}
 	}
 
-	d.ask(protocol.MainSession, "change my environment")
+	d.send(protocol.MainSession, "change my environment")
 	d.waitText(question, "no other protected file")
 	d.waitText(question, ".envrc")
-	d.shot("asked")
+	d.screenshot("asked")
 	expect("before the answer")
 	if text := d.messages(protocol.MainSession)[2].Content.Text(); !strings.Contains(text, ".envrc") || !strings.Contains(text, "protected") || !strings.Contains(text, "ask for it") {
 		t.Errorf("the result of the refused command: %s", text)
 	}
-	d.act("Allow once")
+	d.clickAction("Allow once")
 	d.waitNoWindow(question)
 	d.waitText(mainWindow, "paper model has finished")
-	d.shot("allowed")
+	d.screenshot("allowed")
 	files[".envrc"] = "changed\n"
 	expect("after the answer")
 }
 
-// TestUnaskedChangeIsKeptOrDiscarded lets a trusted command create a hook, which is
+// TestUnapprovedChangeIsKeptOrDiscarded lets a trusted command create a hook, which is
 // undone, and answers the question about it both ways.
-func TestUnaskedChangeIsKeptOrDiscarded(t *testing.T) {
+func TestUnapprovedChangeIsKeptOrDiscarded(t *testing.T) {
 	const script = `{"command":"perl -e 'mkdir q(.hus).q(ky); open F, q(>.hus).q(ky/pre-commit); print F q(echo hook)'"}`
 	d := openTrusted(t, func() []string { return []string{script} })
 	hook := filepath.Join(d.workspace, ".husky", "pre-commit")
 	exists := func() bool { _, err := os.Stat(hook); return err == nil }
 
-	d.ask(protocol.MainSession, "create a hook")
+	d.send(protocol.MainSession, "create a hook")
 	d.waitText(keepQuestion, "next commit")
 	d.waitText(mainWindow, "paper model has finished")
-	d.shot("asked")
+	d.screenshot("asked")
 	if exists() {
 		t.Error("the hook is in the workspace before the answer")
 	}
@@ -108,27 +108,27 @@ func TestUnaskedChangeIsKeptOrDiscarded(t *testing.T) {
 	if err := os.Remove(filepath.Dir(hook)); err != nil { // the folder would be protected now
 		t.Fatal(err)
 	}
-	d.ask(protocol.MainSession, "create it again")
+	d.send(protocol.MainSession, "create it again")
 	d.waitWindow(keepQuestion)
-	d.until("the hook", func() bool {
+	d.waitFor("the hook", func() bool {
 		if now, ok := d.windowNamed(keepQuestion); ok {
-			if areas := d.coloured(foot(now)); len(areas) == 1 {
+			if areas := d.colouredAreas(buttonRow(now)); len(areas) == 1 {
 				d.click(areas[0].Min.Add(areas[0].Size().Div(2)))
 			}
 		}
 		return exists()
 	})
 	d.waitNoWindow(keepQuestion)
-	d.shot("kept")
+	d.screenshot("kept")
 	if got, _ := os.ReadFile(hook); string(got) != "echo hook" {
 		t.Errorf("the kept hook: got %q", got)
 	}
 
 	// The machine's page says what is protected.
-	d.page("Machines")
-	d.click(d.waitTextIn(mainWindow, "this computer", right))
-	d.waitTextIn(mainWindow, "except files that start programs", right)
-	d.click(d.waitTextIn(mainWindow, "Details", right))
-	d.waitTextIn(mainWindow, "cannot change files that run later", right)
-	d.shot("machine")
+	d.openPageOfMain("Machines")
+	d.click(d.waitTextIn(mainWindow, "this computer", content))
+	d.waitTextIn(mainWindow, "except files that start programs", content)
+	d.click(d.waitTextIn(mainWindow, "Details", content))
+	d.waitTextIn(mainWindow, "cannot change files that run later", content)
+	d.screenshot("machine")
 }

@@ -19,8 +19,8 @@ import (
 
 type turn struct{ text, tool, args string }
 
-// buildTurns are the responses of the model for the picture of the README: a text, and a tool of the
-// machine "server" with its arguments.
+// buildTurns are the responses of the model for the picture of the README: a text, and a tool of
+// the machine "server" with its arguments.
 var buildTurns = []turn{
 	{"I'll look at the last build log first.", "Read", `{"path":"build.log"}`},
 	{"", "Edit", `{"path":"src/parse.c","oldString":"token_next(s, out)","newString":"token_next(s, out, pos)"}`},
@@ -84,7 +84,7 @@ func TestGalleryOfTheReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	runMachine(t, "server", server, g.addr, token.Reveal())
-	here := g.here()
+	here := g.thisComputer()
 	for name, text := range map[string]string{
 		"build.log":   "src/parse.c:2: too few arguments to function token_next\n",
 		"src/parse.c": "int parse(scanner *s, tokens *out, int pos) {\n\treturn token_next(s, out);\n}\n",
@@ -101,7 +101,7 @@ func TestGalleryOfTheReadme(t *testing.T) {
 	}
 	for i, title := range []string{"Invoices of the quarter", "Holiday photos by year"} {
 		key := protocol.SessionKey(fmt.Sprintf("agent:main:c%d", i))
-		g.seed(key, "what can you do")
+		g.sendAndWait(key, "what can you do")
 		call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Label: &title})
 	}
 	for _, policy := range []string{`{"tool":"Edit","path":"**","verdict":"allow"}`, `{"tool":"Bash","argv":["make","-j4"],"verdict":"allow"}`} {
@@ -118,23 +118,23 @@ func TestGalleryOfTheReadme(t *testing.T) {
 	}
 	const chat = protocol.SessionKey("agent:main:build")
 	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "Why does the build fail on the server?"})
-	g.until("the answer", func() bool {
+	g.waitFor("the answer", func() bool {
 		all := g.messages(chat)
 		return len(all) > 0 && strings.Contains(all[len(all)-1].Content.Text(), "restart the service")
 	})
 	title := "Failing build on the server"
 	call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: chat, Label: &title})
-	w := g.size(mainWindow, shapes[0])
+	w := g.resize(mainWindow, windowSizes[0])
 	g.activate(w)
 	for _, name := range []string{"Invoices", "Holiday", "Failing build"} { // none stays unread
-		g.click(g.waitTextIn(mainWindow, name, left))
+		g.click(g.waitTextIn(mainWindow, name, sidebar))
 	}
-	g.waitTextIn(mainWindow, "none failed", right)
-	g.away(mainWindow)
-	g.picture(mainWindow, "chat")
+	g.waitTextIn(mainWindow, "none failed", content)
+	g.moveMouseOut(mainWindow)
+	g.savePicture(mainWindow, "chat")
 	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: chat, Message: "Yes, please"})
 	g.waitWindow(question)
-	g.until("a button that can be pressed", func() bool { return len(g.coloured(foot(g.waitWindow(question)))) > 0 })
-	g.away(question)
-	g.picture(question, "approval")
+	g.waitFor("a button that can be pressed", func() bool { return len(g.colouredAreas(buttonRow(g.waitWindow(question)))) > 0 })
+	g.moveMouseOut(question)
+	g.savePicture(question, "approval")
 }

@@ -20,9 +20,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestARemoteServerIsSignedInToByItsButton uses another gateway as a remote MCP server: the button
+// TestSignInButtonConnectsRemoteServer uses another gateway as a remote MCP server: the button
 // opens the browser, which the test is, and the owner of the other gateway lets Fairlead in.
-func TestARemoteServerIsSignedInToByItsButton(t *testing.T) {
+func TestSignInButtonConnectsRemoteServer(t *testing.T) {
 	// The browser writes down what it shall open.
 	tools := t.TempDir()
 	opened := filepath.Join(tools, "opened")
@@ -32,10 +32,10 @@ func TestARemoteServerIsSignedInToByItsButton(t *testing.T) {
 	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
 
 	remote := startRemote(t)
-	p := start(newDesktop(t))
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
-	p.darken(c)
+	p.useDarkTheme(c)
 	if err := setConfig(c, "mcp.servers.home", map[string]any{"url": "http://" + remote.addr + "/mcp"}); err != nil {
 		t.Fatal(err)
 	}
@@ -46,14 +46,14 @@ func TestARemoteServerIsSignedInToByItsButton(t *testing.T) {
 		}
 		return r.Servers[0]
 	}
-	p.until("the need to sign in", func() bool { return state().State == protocol.ServerSignIn })
+	p.waitFor("the need to sign in", func() bool { return state().State == protocol.ServerSignIn })
 	p.openPage("Tools")
 	p.click(p.waitTextIn(mainWindow, "home", settingsPage))
-	p.shot("sign-in")
+	p.screenshot("sign-in")
 	above := p.waitTextIn(mainWindow, "come back", settingsPage)
 	p.click(image.Pt(p.waitWindow(mainWindow).x+1041, above.Y+47)) // Sign in…, a phrase that stands above, too
 	var address string
-	p.until("the browser", func() bool {
+	p.waitFor("the browser", func() bool {
 		raw, err := os.ReadFile(opened)
 		address = string(raw)
 		return err == nil && address != ""
@@ -64,24 +64,24 @@ func TestARemoteServerIsSignedInToByItsButton(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := &http.Client{Jar: jar}
-	page, waits := visit(t, b, address)
+	page, waits := visitPage(t, b, address)
 	code := regexp.MustCompile(`class="code">(\w+)<`).FindStringSubmatch(page)
 	if code == nil {
 		t.Fatalf("the page shows no code: %s", page)
 	}
 	remote.run("approve", code[1])
-	p.until("the end of the sign-in", func() bool {
-		page, _ := visit(t, b, waits)
+	p.waitFor("the end of the sign-in", func() bool {
+		page, _ := visitPage(t, b, waits)
 		return strings.Contains(page, "You are signed in")
 	})
-	p.until("the server", func() bool { return state().State == protocol.ServerReady })
-	p.waitTextIn(mainWindow, "Find files", right)
-	p.shot("ready")
+	p.waitFor("the server", func() bool { return state().State == protocol.ServerReady })
+	p.waitTextIn(mainWindow, "Find files", content)
+	p.screenshot("ready")
 }
 
-// visit opens an address as a browser does. It returns the page at the end of its redirects, and
-// that page's address.
-func visit(t *testing.T, b *http.Client, address string) (page, at string) {
+// visitPage opens an address as a browser does. It returns the page at the end of its redirects,
+// and that page's address.
+func visitPage(t *testing.T, b *http.Client, address string) (page, at string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
@@ -119,7 +119,7 @@ func startRemote(t *testing.T) *remoteGateway {
 }
 
 func (g *remoteGateway) command(args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(filepath.Dir(binary(g.t)), "fairlead"), args...)
+	cmd := exec.Command(filepath.Join(filepath.Dir(programPath(g.t)), "fairlead"), args...)
 	cmd.Env = append(os.Environ(), "FAIRLEAD_HOME="+g.home, "FAIRLEAD_SECRETS=file", "FAIRLEAD_URL=ws://"+g.addr+"/ws")
 	return cmd
 }

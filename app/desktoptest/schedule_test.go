@@ -11,19 +11,19 @@ import (
 )
 
 // openSchedules opens the page of schedules, of which there are none.
-func (d *day) openSchedules() {
+func (d *chatProgram) openSchedules() {
 	d.t.Helper()
 	d.click(d.waitTextIn(mainWindow, "Schedule", func(w window) window { w.y, w.h, w.w = w.y+w.h-260, 260, 360; return w }))
 	d.waitText(mainWindow, "Nothing is scheduled")
 }
 
 // newSchedule opens the form; the field of the name has the focus.
-func (d *day) newSchedule() {
+func (d *chatProgram) newSchedule() {
 	d.t.Helper()
-	d.until("the button for a new schedule", func() bool { // by its colour: OCR does not recognize its text
+	d.waitFor("the button for a new schedule", func() bool { // by its colour: OCR does not recognize its text
 		w := d.waitWindow(mainWindow)
 		w.x, w.w = w.x+260, w.w-260
-		areas := d.coloured(w)
+		areas := d.colouredAreas(w)
 		if len(areas) != 1 {
 			return false
 		}
@@ -33,9 +33,9 @@ func (d *day) newSchedule() {
 	d.waitText(mainWindow, "Every day at 09:00")
 }
 
-// leaveForm leaves a form by shortcuts and by Escape, and returns to it: it shows what was typed, and
-// no key of a shortcut.
-func (d *day) leaveForm() {
+// checkDraftOfForm leaves a form by shortcuts and by Escape, and returns to it: it shows what was
+// typed, and no key of a shortcut.
+func (d *chatProgram) checkDraftOfForm() {
 	d.t.Helper()
 	d.keys("ctrl+n")
 	d.waitText(mainWindow, "What would you like")
@@ -50,11 +50,11 @@ func (d *day) leaveForm() {
 	d.newSchedule()
 }
 
-// scrollForm turns the wheel over a field of a form that is longer than its window.
-func (d *day) scrollForm() {
+// checkWheelOverForm turns the wheel over a field of a form that is longer than its window.
+func (d *chatProgram) checkWheelOverForm() {
 	d.t.Helper()
 	w := d.waitWindow(mainWindow)
-	d.place(mainWindow, 60, 60, w.w, 560)
+	d.moveWindow(mainWindow, 60, 60, w.w, 560)
 	field := d.waitText(mainWindow, "Look at the backups")
 	turn := func(wheel string) {
 		for range 12 {
@@ -64,29 +64,29 @@ func (d *day) scrollForm() {
 	turn("5")
 	d.waitText(mainWindow, "If Fairlead was not running")
 	d.waitText(mainWindow, "Cancel")
-	d.shot("scrolled")
+	d.screenshot("scrolled")
 	turn("4")
 	d.waitText(mainWindow, "unsaved changes were restored")
-	d.place(mainWindow, 60, 60, w.w, w.h)
+	d.moveWindow(mainWindow, 60, 60, w.w, w.h)
 }
 
-// TestAScheduleIsMadeAsAPersonSaysIt makes a schedule for every day at 09:00 with the keyboard, runs
-// it, and opens the run.
-func TestAScheduleIsMadeAsAPersonSaysIt(t *testing.T) {
-	p := start(newDesktop(t))
+// TestScheduleIsCreatedFromPlainWords makes a schedule for every day at 09:00 with the keyboard,
+// runs it, and opens the run.
+func TestScheduleIsCreatedFromPlainWords(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	p.clickText(mainWindow, "Start now")
-	d := &day{p, p.gateway()}
+	d := &chatProgram{p, p.gateway()}
 	d.openSchedules()
 	d.newSchedule()
 	d.typeText("Morning report")
-	d.leaveForm()
-	d.scrollForm()
+	d.checkDraftOfForm()
+	d.checkWheelOverForm()
 	d.keys("Tab", "Tab", "Tab")
 	d.typeText("list the Go files")
-	d.shot("form")
+	d.screenshot("form")
 	d.keys("Tab", "Tab", "Tab", "Tab", "space")
 	var job protocol.CronJob
-	d.until("the schedule", func() bool {
+	d.waitFor("the schedule", func() bool {
 		list, err := client.Call(t.Context(), d.c, protocol.CronList, protocol.CronListParams{})
 		if err != nil || len(list.Jobs) != 1 {
 			return false
@@ -99,15 +99,15 @@ func TestAScheduleIsMadeAsAPersonSaysIt(t *testing.T) {
 	}
 	d.clickText(mainWindow, "Morning report")
 	d.clickText(mainWindow, "Run now")
-	d.until("the run", func() bool {
+	d.waitFor("the run", func() bool {
 		runs, err := client.Call(t.Context(), d.c, protocol.CronRuns, protocol.CronRunsParams{JobID: job.ID})
 		return err == nil && runs.Count == 1
 	})
 	done := d.waitText(mainWindow, "file matches")
-	d.shot("runs")
+	d.screenshot("runs")
 	d.click(done.Sub(image.Pt(0, 8)))
 	d.waitTextIn(mainWindow, "Morning report", func(w window) window { w.x, w.w, w.h = w.x+250, w.w-250, 44; return w })
-	d.shot("run")
+	d.screenshot("run")
 	for _, e := range d.sessions() {
 		if e.Schedule != job.ID && e.MessageCount > 0 {
 			t.Errorf("the run made the chat %+v among the person's chats", e)

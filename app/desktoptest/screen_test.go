@@ -29,22 +29,22 @@ const (
 	question   = " wants to "
 )
 
-// patience is the timeout of a wait: on a busy machine, reading the screen alone takes many
+// waitTimeout is the timeout of a wait: on a busy machine, reading the screen alone takes many
 // seconds.
-const patience = 3 * time.Minute
+const waitTimeout = 3 * time.Minute
 
-// leastLooks is the minimum number of attempts before a wait fails, however long they take.
-const leastLooks = 4
+// minAttempts is the minimum number of attempts before a wait fails, however long they take.
+const minAttempts = 4
 
 // desktop is the screen with its programs.
 type desktop struct {
-	t     *testing.T
-	shots string // folder for screenshots
-	n     int
-	bus   *dbus.Conn // set by the first access to the tray
-	eye   *eye
+	t      *testing.T
+	shots  string // folder for screenshots
+	n      int
+	bus    *dbus.Conn // set by the first access to the tray
+	screen *screenReader
 
-	readings []reading // since the mouse or the keyboard was last used; see aim
+	readings []reading // since the mouse or the keyboard was last used; see currentPosition
 }
 
 func newDesktop(t *testing.T) *desktop {
@@ -59,19 +59,19 @@ func newDesktop(t *testing.T) *desktop {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	eye, err := newEye()
+	eye, err := newScreenReader()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(eye.c.Close)
-	return &desktop{t: t, shots: dir, eye: eye}
+	return &desktop{t: t, shots: dir, screen: eye}
 }
 
 func (d *desktop) run(name string, args ...string) string {
 	d.t.Helper()
 	out, err := d.try(name, args...)
 	if err != nil {
-		d.shot("failed")
+		d.screenshot("failed")
 		d.t.Fatal(err)
 	}
 	return out
@@ -91,8 +91,8 @@ func (d *desktop) try(name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// shot saves a picture of the screen and returns its path.
-func (d *desktop) shot(name string) string {
+// screenshot saves a picture of the screen and returns its path.
+func (d *desktop) screenshot(name string) string {
 	d.t.Helper()
 	d.n++
 	path := filepath.Join(d.shots, fmt.Sprintf("%02d-%s.png", d.n, name))
@@ -102,17 +102,18 @@ func (d *desktop) shot(name string) string {
 	return path
 }
 
-// until waits for cond, which it checks four times a second, and on a timeout fails with a picture.
-func (d *desktop) until(what string, cond func() bool) {
+// waitFor waits for cond, which it checks four times a second, and on a timeout fails with a
+// picture.
+func (d *desktop) waitFor(what string, cond func() bool) {
 	d.t.Helper()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(waitTimeout)
 	for looks := 1; ; looks++ {
 		if cond() {
 			return
 		}
-		if time.Now().After(end) && looks >= leastLooks {
-			d.shot("failed")
-			d.t.Fatalf("%s did not happen within %s", what, patience)
+		if time.Now().After(end) && looks >= minAttempts {
+			d.screenshot("failed")
+			d.t.Fatalf("%s did not happen within %s", what, waitTimeout)
 		}
 		time.Sleep(250 * time.Millisecond)
 	}
@@ -159,7 +160,7 @@ func (d *desktop) windowNamed(pattern string) (window, bool) {
 func (d *desktop) waitWindow(pattern string) window {
 	d.t.Helper()
 	var w window
-	d.until("a window named "+pattern, func() bool {
+	d.waitFor("a window named "+pattern, func() bool {
 		var ok bool
 		w, ok = d.windowNamed(pattern)
 		return ok
@@ -169,7 +170,7 @@ func (d *desktop) waitWindow(pattern string) window {
 
 func (d *desktop) waitNoWindow(pattern string) {
 	d.t.Helper()
-	d.until("the end of the window "+pattern, func() bool {
+	d.waitFor("the end of the window "+pattern, func() bool {
 		_, ok := d.windowNamed(pattern)
 		return !ok
 	})
@@ -232,11 +233,11 @@ func find(words []word, phrase string) (image.Point, bool) {
 	if p, ok := findBy(words, strings.Join(strings.Fields(phrase), ""), equal); ok {
 		return p, true
 	}
-	return findBy(words, phrase, alike)
+	return findBy(words, phrase, isSimilar)
 }
 
-// alike reports whether two words differ in at most one letter; short words must be equal.
-func alike(have, want string) bool {
+// isSimilar reports whether two words differ in at most one letter; short words must be equal.
+func isSimilar(have, want string) bool {
 	h, w := []rune(strings.ToLower(have)), []rune(strings.ToLower(want))
 	isCode := len(w) == 4 && strings.ContainsAny(want, "0123456789") // 9 and S, 0 and O look the same
 	if len(h) != len(w) || len(w) < 5 && !isCode {
@@ -282,10 +283,10 @@ func (d *desktop) waitText(pattern, phrase string) image.Point {
 func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) image.Point {
 	d.t.Helper()
 	var all []word
-	end := time.Now().Add(patience)
+	end := time.Now().Add(waitTimeout)
 	for looks := 1; ; looks++ {
 		if w, ok := d.windowNamed(pattern); ok {
-			before := d.look(w)
+			before := d.capture(w)
 			all = d.readOnce(part(w), "")
 			// usually enough: the second reading takes as long as the first
 			p, ok := findBy(all, phrase, equal)
@@ -293,13 +294,13 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 				all = append(all, d.readOnce(part(w), blackAndWhite)...)
 				p, ok = find(all, phrase)
 			}
-			if ok && d.still(pattern, w, before, p) {
-				d.remember(p, before, func() image.Point { return d.waitTextIn(pattern, phrase, part) })
+			if ok && d.isUnchanged(pattern, w, before, p) {
+				d.rememberReading(p, before, func() image.Point { return d.waitTextIn(pattern, phrase, part) })
 				return p
 			}
 		}
-		if time.Now().After(end) && looks >= leastLooks {
-			d.shot("failed")
+		if time.Now().After(end) && looks >= minAttempts {
+			d.screenshot("failed")
 			var text []string
 			for _, w := range all {
 				text = append(text, w.text)
@@ -315,32 +316,32 @@ func (d *desktop) waitTextIn(pattern, phrase string, part func(window) window) i
 func (d *desktop) waitPlaces(pattern string, part func(window) window, phrases ...string) map[string]image.Point {
 	d.t.Helper()
 	places := map[string]image.Point{}
-	d.until(strings.Join(phrases, ", ")+" in "+pattern, func() bool {
+	d.waitFor(strings.Join(phrases, ", ")+" in "+pattern, func() bool {
 		w, ok := d.windowNamed(pattern)
 		if !ok {
 			return false
 		}
-		before := d.look(w)
+		before := d.capture(w)
 		words := d.readOnce(part(w), "")
 		if places = placesOf(words, phrases); len(places) < len(phrases) {
 			places = placesOf(append(words, d.readOnce(part(w), blackAndWhite)...), phrases)
 		}
-		if len(places) < len(phrases) || !d.still(pattern, w, before, slices.Collect(maps.Values(places))...) {
+		if len(places) < len(phrases) || !d.isUnchanged(pattern, w, before, slices.Collect(maps.Values(places))...) {
 			return false
 		}
 		for phrase, at := range places {
-			d.remember(at, before, func() image.Point { return d.waitTextIn(pattern, phrase, part) })
+			d.rememberReading(at, before, func() image.Point { return d.waitTextIn(pattern, phrase, part) })
 		}
 		return true
 	})
 	return places
 }
 
-// still reports whether a window is at the same position and looks the same around some points:
-// otherwise the texts read before have moved.
-func (d *desktop) still(pattern string, was window, before *image.RGBA, at ...image.Point) bool {
+// isUnchanged reports whether a window is at the same position and looks the same around some
+// points: otherwise the texts read before have moved.
+func (d *desktop) isUnchanged(pattern string, was window, before *image.RGBA, at ...image.Point) bool {
 	now, ok := d.windowNamed(pattern)
-	return ok && now == was && sameAround(before, d.look(was), at...)
+	return ok && now == was && sameAround(before, d.capture(was), at...)
 }
 
 // placesOf finds phrases; it leaves out those that are missing.
@@ -354,8 +355,8 @@ func placesOf(words []word, phrases []string) map[string]image.Point {
 	return places
 }
 
-// click moves the mouse to a position in steps, as a person does, and clicks. If what was read there
-// has moved, it follows.
+// click moves the mouse to a position in steps, as a person does, and clicks. If what was read
+// there has moved, it follows.
 func (d *desktop) click(p image.Point) { d.t.Helper(); d.press(p, "1") }
 
 // rightClick does the same with the secondary button.
@@ -363,7 +364,7 @@ func (d *desktop) rightClick(p image.Point) { d.t.Helper(); d.press(p, "3") }
 
 func (d *desktop) press(p image.Point, button string) {
 	d.t.Helper()
-	p = d.aim(p)
+	p = d.currentPosition(p)
 	d.readings = nil
 	d.run("xdotool", "mousemove", strconv.Itoa(p.X-30), strconv.Itoa(p.Y-12), "sleep", "0.05",
 		"mousemove", strconv.Itoa(p.X), strconv.Itoa(p.Y), "sleep", "0.25", "mousedown", button, "sleep", "0.1", "mouseup", button)
@@ -376,23 +377,23 @@ func (d *desktop) clickText(pattern, phrase string) {
 }
 
 // Parts of the main window.
-func left(w window) window { w.w = min(w.w, 240); return w }
+func sidebar(w window) window { w.w = min(w.w, 240); return w }
 
 // settingsList and settingsPage are the list of the settings and the page beside it.
 func settingsList(w window) window { w.x, w.w = w.x+240, 256; return w }
 func settingsPage(w window) window { w.x, w.w = w.x+496, w.w-496; return w }
 
-func bottom(w window) window { w.y, w.h = w.y+w.h-200, 200; return w }
+func windowBottom(w window) window { w.y, w.h = w.y+w.h-200, 200; return w }
 
 // toast is the area of the program's messages: above the composer, or at the foot of a page. Their
 // offers expire after ten seconds, so the area to read is small.
 func toast(w window) window {
 	return window{w.id, w.x + 240 + (w.w-240)/2, w.y + w.h - 220, min(360, (w.w-240)/2), 220}
 }
-func corner(w window) window { w.x, w.w, w.h = w.x+w.w-260, 260, min(w.h, 220); return w }
+func topRightCorner(w window) window { w.x, w.w, w.h = w.x+w.w-260, 260, min(w.h, 220); return w }
 
-// front returns the title of the focused window.
-func (d *desktop) front() string {
+// focusedTitle returns the title of the focused window.
+func (d *desktop) focusedTitle() string {
 	out, _ := d.try("xdotool", "getactivewindow", "getwindowname")
 	return strings.TrimSpace(out)
 }
@@ -456,7 +457,7 @@ var busName = regexp.MustCompile(`org\.kde\.StatusNotifierItem[-.\w]*`)
 func (d *desktop) trayItem() string {
 	d.t.Helper()
 	var name string
-	d.until("a tray item on the bus", func() bool {
+	d.waitFor("a tray item on the bus", func() bool {
 		out, err := d.try("dbus-send", "--session", "--print-reply", "--dest=org.kde.StatusNotifierWatcher", "/StatusNotifierWatcher",
 			"org.freedesktop.DBus.Properties.Get", "string:org.kde.StatusNotifierWatcher", "string:RegisteredStatusNotifierItems")
 		if err != nil {

@@ -18,14 +18,14 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// day is a program in use: with chats, and a client that observes the results of the person's
-// actions.
-type day struct {
+// chatProgram is a program in use: with chats, and a client that observes the results of the
+// person's actions.
+type chatProgram struct {
 	*program
 	c *client.Client
 }
 
-func (d *day) sessions() []protocol.SessionEntry {
+func (d *chatProgram) sessions() []protocol.SessionEntry {
 	r, err := client.Call(context.Background(), d.c, protocol.SessionsList, protocol.SessionsListParams{})
 	if err != nil {
 		return nil
@@ -33,7 +33,7 @@ func (d *day) sessions() []protocol.SessionEntry {
 	return r.Sessions
 }
 
-func (d *day) session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
+func (d *chatProgram) session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	list := d.sessions()
 	i := slices.IndexFunc(list, func(e protocol.SessionEntry) bool { return e.SessionKey == key })
 	if i < 0 {
@@ -42,7 +42,7 @@ func (d *day) session(key protocol.SessionKey) (protocol.SessionEntry, bool) {
 	return list[i], true
 }
 
-func (d *day) messages(key protocol.SessionKey) []protocol.Message {
+func (d *chatProgram) messages(key protocol.SessionKey) []protocol.Message {
 	r, err := client.Call(context.Background(), d.c, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
 	if err != nil {
 		return nil
@@ -50,11 +50,11 @@ func (d *day) messages(key protocol.SessionKey) []protocol.Message {
 	return r.Messages
 }
 
-// arrives waits for a person's message with this text in a chat, and returns it.
-func (d *day) arrives(key protocol.SessionKey, text string) protocol.Message {
+// waitMessage waits for a person's message with this text in a chat, and returns it.
+func (d *chatProgram) waitMessage(key protocol.SessionKey, text string) protocol.Message {
 	d.t.Helper()
 	var found protocol.Message
-	d.until("the message "+text+" in "+string(key), func() bool {
+	d.waitFor("the message "+text+" in "+string(key), func() bool {
 		for _, m := range d.messages(key) {
 			if m.Role == protocol.RoleUser && strings.Contains(m.Content.Text(), text) {
 				found = m
@@ -65,24 +65,29 @@ func (d *day) arrives(key protocol.SessionKey, text string) protocol.Message {
 	return found
 }
 
-func (d *day) seed(key protocol.SessionKey, text string) {
+func (d *chatProgram) sendAndWait(key protocol.SessionKey, text string) {
 	d.t.Helper()
 	if _, err := client.Call(context.Background(), d.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: text}); err != nil {
 		d.t.Fatal(err)
 	}
-	d.until("the answer to "+text, func() bool { return len(d.messages(key)) > 1 })
+	d.waitFor("the answer to "+text, func() bool { return len(d.messages(key)) > 1 })
 }
 
-func (d *day) main() window { d.t.Helper(); w := d.waitWindow(mainWindow); d.activate(w); return w }
-
-// menu opens the menu of the current chat and chooses from it.
-func (d *day) menu(choice string) {
+func (d *chatProgram) activateMain() window {
 	d.t.Helper()
-	w := d.main()
+	w := d.waitWindow(mainWindow)
+	d.activate(w)
+	return w
+}
+
+// chooseFromMenu opens the menu of the current chat and chooses from it.
+func (d *chatProgram) chooseFromMenu(choice string) {
+	d.t.Helper()
+	w := d.activateMain()
 	d.click(image.Pt(w.x+w.w-26, w.y+20))
 	below := func(w window) window {
 		all := w.h
-		w = corner(w)
+		w = topRightCorner(w)
 		w.h = min(all, 440)
 		return w
 	}
@@ -93,32 +98,32 @@ func hasPicture(m protocol.Message) bool {
 	return slices.ContainsFunc(m.Content, func(b protocol.Block) bool { return b.Type == "image" && b.MediaKey != "" })
 }
 
-func TestAPersonsSecondDay(t *testing.T) {
-	p := start(newDesktop(t))
+func TestSecondDayOfUse(t *testing.T) {
+	p := startProgram(newDesktop(t))
 	p.clickText(mainWindow, "Start now")
-	d := &day{p, p.gateway()}
+	d := &chatProgram{p, p.gateway()}
 	const two, three = protocol.SessionKey("agent:main:two"), protocol.SessionKey("agent:main:three")
-	d.seed(two, "what can you do")
-	d.seed(three, "list the Go files")
+	d.sendAndWait(two, "what can you do")
+	d.sendAndWait(three, "list the Go files")
 
 	// An approval arrives while the person types: the keys still go to the field.
-	d.main()
+	d.activateMain()
 	d.typeText("run ls -la")
 	d.keys("Return")
 	d.waitWindow(question)
 	d.typeText("and I type on")
-	if front := d.front(); front != "Fairlead" {
+	if front := d.focusedTitle(); front != "Fairlead" {
 		t.Errorf("the keyboard is with %q", front)
 	}
-	d.shot("typing-on")
+	d.screenshot("typing-on")
 	if e := d.waitTray("Fairlead wants to run a command"); !e.disabled {
 		t.Error("the status line can be chosen")
 	}
 	d.chooseTray("Needs you (1)/Run ls -la")
-	d.until("the question at the front", func() bool { return strings.HasPrefix(d.front(), "Fairlead wants") })
+	d.waitFor("the question at the front", func() bool { return strings.HasPrefix(d.focusedTitle(), "Fairlead wants") })
 	// an immediate key could belong to the earlier typing, and has no effect
-	d.until("the end of the question", func() bool {
-		if strings.HasPrefix(d.front(), "Fairlead wants") {
+	d.waitFor("the end of the question", func() bool {
+		if strings.HasPrefix(d.focusedTitle(), "Fairlead wants") {
 			d.keys("Escape")
 			time.Sleep(time.Second)
 		}
@@ -126,9 +131,9 @@ func TestAPersonsSecondDay(t *testing.T) {
 		return !open
 	})
 	d.waitTray("Ready")
-	d.main()
+	d.activateMain()
 	d.keys("Return")
-	d.arrives(protocol.MainSession, "and I type on")
+	d.waitMessage(protocol.MainSession, "and I type on")
 
 	// The tray's other entries.
 	paused := func() bool {
@@ -136,11 +141,11 @@ func TestAPersonsSecondDay(t *testing.T) {
 		return err == nil && st.Paused
 	}
 	d.chooseTray("Pause agent")
-	d.until("the pause", paused)
+	d.waitFor("the pause", paused)
 	d.waitTray("Paused")
 	d.chooseTray("Pause agent")
-	d.until("the end of the pause", func() bool { return !paused() })
-	d.main()
+	d.waitFor("the end of the pause", func() bool { return !paused() })
+	d.activateMain()
 	d.keys("ctrl+w")
 	d.waitNoWindow(mainWindow)
 	if hidden, _ := d.try("xdotool", "search", "--name", "SystrayMonitor"); strings.TrimSpace(hidden) != "" {
@@ -148,23 +153,23 @@ func TestAPersonsSecondDay(t *testing.T) {
 	}
 	d.chooseTray("Recent chats/what can you do")
 	d.waitWindow(mainWindow)
-	d.main()
+	d.activateMain()
 	d.typeText("read main.go")
 	d.keys("Return")
-	d.arrives(two, "read main.go")
+	d.waitMessage(two, "read main.go")
 	before := len(d.sessions())
 	d.keys("ctrl+w")
 	d.waitNoWindow(mainWindow)
 	d.chooseTray("New chat")
 	d.waitWindow(mainWindow)
-	d.waitTextIn(mainWindow, "What would", right) // the new chat has the keyboard now, and not the one before
-	d.main()
+	d.waitTextIn(mainWindow, "What would", content) // the new chat has the keyboard now, and not the one before
+	d.activateMain()
 	d.keys("ctrl+n") // the unused chat is opened again, as the count of chats below shows
-	d.waitTextIn(mainWindow, "What would", right)
+	d.waitTextIn(mainWindow, "What would", content)
 	d.typeText("read README.md")
 	d.keys("Return")
 	var fresh protocol.SessionEntry
-	d.until("a new chat", func() bool {
+	d.waitFor("a new chat", func() bool {
 		list := d.sessions()
 		i := slices.IndexFunc(list, func(e protocol.SessionEntry) bool { return e.Title == "read README.md" })
 		if i >= 0 {
@@ -174,26 +179,26 @@ func TestAPersonsSecondDay(t *testing.T) {
 	})
 
 	// Rename, export, and delete with undo the current chat.
-	d.menu("Rename")
+	d.chooseFromMenu("Rename")
 	d.keys("ctrl+a")
 	d.typeText("Paper boats")
 	d.keys("Return")
-	d.until("the new name", func() bool { e, _ := d.session(fresh.SessionKey); return e.Title == "Paper boats" })
-	d.menu("Export")
+	d.waitFor("the new name", func() bool { e, _ := d.session(fresh.SessionKey); return e.Title == "Paper boats" })
+	d.chooseFromMenu("Export")
 	d.clickText(mainWindow, "Markdown")
 	d.waitWindow("^Export chat")
-	d.shot("export")
+	d.screenshot("export")
 	d.keys("Return")
 	file := filepath.Join(filepath.Dir(p.workspace), "Paper boats.md")
-	d.until("the exported file", func() bool {
+	d.waitFor("the exported file", func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && strings.Contains(string(text), "read README.md")
 	})
-	d.menu("Delete")
-	d.until("the end of the chat", func() bool { e, ok := d.session(fresh.SessionKey); return !ok || e.DeletedAt != 0 })
+	d.chooseFromMenu("Delete")
+	d.waitFor("the end of the chat", func() bool { e, ok := d.session(fresh.SessionKey); return !ok || e.DeletedAt != 0 })
 	d.click(d.waitTextIn(mainWindow, "Undo", toast))
-	d.until("the chat again", func() bool { e, ok := d.session(fresh.SessionKey); return ok && e.DeletedAt == 0 })
-	d.shot("undone")
+	d.waitFor("the chat again", func() bool { e, ok := d.session(fresh.SessionKey); return ok && e.DeletedAt == 0 })
+	d.screenshot("undone")
 
 	// Pictures, from the clipboard and from a file manager.
 	pic := filepath.Join(t.TempDir(), "boat.png")
@@ -201,32 +206,32 @@ func TestAPersonsSecondDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.run("sh", "-c", `xclip -selection clipboard -t image/png -i "$1" >/dev/null 2>&1`, "sh", pic)
-	w := d.main()
+	w := d.activateMain()
 	d.keys("ctrl+v")
-	d.waitTextIn(mainWindow, "pasted.png", bottom)
+	d.waitTextIn(mainWindow, "pasted.png", windowBottom)
 	d.typeText("a pasted one")
 	d.keys("Return")
-	if m := d.arrives(fresh.SessionKey, "a pasted one"); !hasPicture(m) {
+	if m := d.waitMessage(fresh.SessionKey, "a pasted one"); !hasPicture(m) {
 		t.Errorf("the message has no picture: %+v", m.Content)
 	}
 	d.drop(pic, w, w.x+w.w/2, w.y+w.h/2)
-	d.waitTextIn(mainWindow, "boat.png", bottom)
-	d.shot("dropped")
+	d.waitTextIn(mainWindow, "boat.png", windowBottom)
+	d.screenshot("dropped")
 	d.typeText("a dropped one")
 	d.keys("Return")
-	if m := d.arrives(fresh.SessionKey, "a dropped one"); !hasPicture(m) {
+	if m := d.waitMessage(fresh.SessionKey, "a dropped one"); !hasPicture(m) {
 		t.Errorf("the message has no picture: %+v", m.Content)
 	}
 
 	// A chat in a window of its own.
-	d.rightClick(d.waitTextIn(mainWindow, "Go files", left))
+	d.rightClick(d.waitTextIn(mainWindow, "Go files", sidebar))
 	d.clickText(mainWindow, "new window")
 	const own = "Go files – Fairlead$"
 	d.activate(d.waitWindow(own))
 	d.typeText("list md files")
 	d.keys("Return")
-	d.arrives(three, "list md files")
-	d.shot("torn-off")
+	d.waitMessage(three, "list md files")
+	d.screenshot("torn-off")
 	d.keys("ctrl+w")
 	d.waitNoWindow(own)
 
@@ -234,21 +239,21 @@ func TestAPersonsSecondDay(t *testing.T) {
 	d.chooseTray("Settings")
 	d.click(d.waitTextIn(mainWindow, "General", settingsList))
 	d.click(d.waitTextIn(mainWindow, "Light", settingsPage))
-	d.until("a light main window", func() bool { return d.brightness(mainWindow) > 0.7 })
+	d.waitFor("a light main window", func() bool { return d.brightness(mainWindow) > 0.7 })
 
 	// A narrow window: the sidebar is a drawer, and its search works by keyboard.
-	w = d.main()
+	w = d.activateMain()
 	d.run("xdotool", "windowsize", "--sync", w.id, "480", "700")
 	d.keys("ctrl+g")
 	d.typeText("Go files")
 	// the search waits for a pause in typing
-	d.waitPlaces(mainWindow, left, "RESULTS", "the Go files")
-	d.shot("drawer")
+	d.waitPlaces(mainWindow, sidebar, "RESULTS", "the Go files")
+	d.screenshot("drawer")
 	d.keys("Return")
 	d.typeText("list txt files")
 	d.keys("Return")
-	d.arrives(three, "list txt files")
-	d.shot("narrow")
+	d.waitMessage(three, "list txt files")
+	d.screenshot("narrow")
 }
 
 // writePicture writes a small picture.

@@ -17,7 +17,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// steadyServer implements the OpenAI protocol. It streams words of prose at 33 a second for a minute.
+// steadyServer implements the OpenAI protocol. It streams words of prose at 33 a second for a
+// minute.
 func steadyServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	words := strings.Fields("the parser reads one token and asks the table which rule fits it, then **stores** the result beside its `place` in the text.")
@@ -59,21 +60,21 @@ func TestMeasureStream(t *testing.T) {
 	if os.Getenv("FAIRLEAD_STREAM") == "" {
 		t.Skip("FAIRLEAD_STREAM is not set")
 	}
-	u := &use{desk: openDesk(t)}
+	u := &measuredProgram{approvalProgram: startApprovalProgram(t)}
 	u.prepare()
 	if err := setConfig(u.c, "providers.compatible.baseUrl", steadyServer(t).URL+"/v1"); err != nil {
 		t.Fatal(err)
 	}
-	u.main()
-	u.click(u.waitTextIn(mainWindow, "Main chat", left))
+	u.activateMain()
+	u.click(u.waitTextIn(mainWindow, "Main chat", sidebar))
 	if _, err := client.Call(context.Background(), u.c, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "go on"}); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(5 * time.Second)
 	for part := range 5 {
-		before := u.ticks()
+		before := u.cpuTicks()
 		time.Sleep(10 * time.Second)
-		t.Logf("after %2d s of an answer: %5.1f %% of a core", 5+10*part, float64(u.ticks()-before)/10)
+		t.Logf("after %2d s of an answer: %5.1f %% of a core", 5+10*part, float64(u.cpuTicks()-before)/10)
 	}
-	u.shot("streamed")
+	u.screenshot("streamed")
 }

@@ -20,12 +20,12 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// asServer, if set, makes the test program an MCP server on its standard input and output. With the
-// value "asks", it has a tool that asks the person.
-const asServer = "TEST_SERVER"
+// serverVariable, if set, makes the test program an MCP server on its standard input and output.
+// With the value "asks", it has a tool that asks the person.
+const serverVariable = "TEST_SERVER"
 
 func TestMain(m *testing.M) {
-	kind := os.Getenv(asServer)
+	kind := os.Getenv(serverVariable)
 	if kind == "" {
 		os.Exit(m.Run())
 	}
@@ -74,25 +74,25 @@ func newShop() *mcp.Server {
 // TestTheFormOfAnMCPServerIsAnswered lets the agent call a tool whose server asks the person, and
 // fills in its form: first wrongly, then rightly.
 func TestTheFormOfAnMCPServerIsAnswered(t *testing.T) {
-	p := start(newDesktop(t))
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
-	p.darken(c)
+	p.useDarkTheme(c)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := fakeModel(t, once(modelCall{"shop__order", `{"text":"paper"}`}), "The paper model ordered it.")
+	model := fakeModel(t, callOnce(modelCall{"shop__order", `{"text":"paper"}`}), "The paper model ordered it.")
 	for path, value := range map[string]any{
 		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
 		"model":            map[string]string{"provider": "compatible", "id": "paper-model"},
-		"mcp.servers.shop": map[string]any{"command": exe, "env": map[string]string{asServer: "asks"}},
+		"mcp.servers.shop": map[string]any{"command": exe, "env": map[string]string{serverVariable: "asks"}},
 	} {
 		if err := setConfig(c, path, value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p.until("the server", func() bool {
+	p.waitFor("the server", func() bool {
 		r, err := client.Call(context.Background(), c, protocol.ServersList, protocol.Empty{})
 		return err == nil && len(r.Servers) == 1 && r.Servers[0].State == protocol.ServerReady
 	})
@@ -100,59 +100,59 @@ func TestTheFormOfAnMCPServerIsAnswered(t *testing.T) {
 	p.typeText("order paper")
 	p.keys("Return")
 	p.waitWindow(question)
-	p.act("Allow once")
+	p.clickAction("Allow once")
 	p.waitNoWindow(question)
 
 	const asks = "asks you a question$"
 	p.activate(p.waitWindow(asks))
 	p.waitText(asks, "Which paper")
-	p.shot("form")
+	p.screenshot("form")
 	field := p.waitText(asks, "Number of sheets").Add(image.Pt(0, 30))
 	p.click(field)
 	p.typeText("501")
 	send := func() {
 		if now, ok := p.windowNamed(asks); ok {
-			if areas := p.coloured(foot(now)); len(areas) > 0 {
+			if areas := p.colouredAreas(buttonRow(now)); len(areas) > 0 {
 				p.click(areas[0].Min.Add(areas[0].Size().Div(2)))
 			}
 		}
 	}
-	p.until("what is wrong", func() bool {
+	p.waitFor("what is wrong", func() bool {
 		send()
 		w, _ := p.windowNamed(asks)
 		_, isSaid := find(p.readOnce(w, ""), "1 to 500")
 		return isSaid
 	})
-	p.shot("wrong")
+	p.screenshot("wrong")
 	p.click(field)
 	p.keys("ctrl+a")
 	p.typeText("250")
 	p.clickText(asks, "Wrap it as a gift")
-	p.shot("filled-in")
-	p.until("the answer", func() bool {
+	p.screenshot("filled-in")
+	p.waitFor("the answer", func() bool {
 		send()
 		_, isOpen := p.windowNamed(asks)
 		return !isOpen
 	})
-	p.until("the result", func() bool { return lastResult(p, c, "shop__order").Call != nil })
+	p.waitFor("the result", func() bool { return lastResult(p, c, "shop__order").Call != nil })
 	if m := lastResult(p, c, "shop__order"); !strings.Contains(m.Content.Text(), "accept: 250 sheets, gift true") {
 		t.Errorf("the result is %q, %+v", m.Content.Text(), m.Call)
 	}
 	p.waitText(mainWindow, "ordered it")
-	p.shot("result")
+	p.screenshot("result")
 }
 
 // TestAnMCPServerServesTheAgent adds a server by its command, turns one of its tools off, lets the
 // agent use the other one, and removes the server.
 func TestAnMCPServerServesTheAgent(t *testing.T) {
-	p := start(newDesktop(t))
+	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
-	p.until("this computer", func() bool {
+	p.waitFor("this computer", func() bool {
 		r, err := client.Call(context.Background(), c, protocol.NodesList, protocol.Empty{})
 		return err == nil && len(r.Nodes) > 0 && r.Nodes[0].Online
 	})
-	p.darken(c)
+	p.useDarkTheme(c)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -170,30 +170,30 @@ func TestAnMCPServerServesTheAgent(t *testing.T) {
 	}
 
 	p.openPage("Tools")
-	p.waitTextIn(mainWindow, "No MCP servers yet", right)
-	p.shot("empty")
-	p.click(p.waitTextIn(mainWindow, "Add a server", top))
-	p.waitTextIn(mainWindow, "JSON snippet", right)
-	p.typeText(asServer + "=yes " + command)
-	p.waitTextIn(mainWindow, "With the variable", right)
-	p.shot("add")
-	p.click(p.waitTextIn(mainWindow, "Name", right).Add(image.Pt(20, 30)))
+	p.waitTextIn(mainWindow, "No MCP servers yet", content)
+	p.screenshot("empty")
+	p.click(p.waitTextIn(mainWindow, "Add a server", contentTop))
+	p.waitTextIn(mainWindow, "JSON snippet", content)
+	p.typeText(serverVariable + "=yes " + command)
+	p.waitTextIn(mainWindow, "With the variable", content)
+	p.screenshot("add")
+	p.click(p.waitTextIn(mainWindow, "Name", content).Add(image.Pt(20, 30)))
 	p.keys("ctrl+a")
 	p.typeText("notes")
 	p.keys("Return")
-	p.until("the server", func() bool {
+	p.waitFor("the server", func() bool {
 		list := servers()
 		return len(list) == 1 && list[0].Name == "notes" && list[0].State == protocol.ServerReady
 	})
-	p.waitTextIn(mainWindow, "2 tools", right)
-	p.shot("list")
+	p.waitTextIn(mainWindow, "2 tools", content)
+	p.screenshot("list")
 
 	// Each tool has a switch.
-	p.click(p.waitTextIn(mainWindow, "Paper notes", right))
-	p.waitTextIn(mainWindow, "Saves a note", right)
-	p.click(p.waitTextIn(mainWindow, "erase", right))
-	p.until("the tool that is off", func() bool { return slices.Equal(servers()[0].Spec.DisabledTools, []string{"erase"}) })
-	p.shot("server")
+	p.click(p.waitTextIn(mainWindow, "Paper notes", content))
+	p.waitTextIn(mainWindow, "Saves a note", content)
+	p.click(p.waitTextIn(mainWindow, "erase", content))
+	p.waitFor("the tool that is off", func() bool { return slices.Equal(servers()[0].Spec.DisabledTools, []string{"erase"}) })
+	p.screenshot("server")
 
 	// The agent has the other tool. Its call asks, and the dialog names the server.
 	var mu sync.Mutex
@@ -202,7 +202,7 @@ func TestAnMCPServerServesTheAgent(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		offered = tools
-		return once(modelCall{"notes__jot", `{"text":"buy milk"}`})(tools, done)
+		return callOnce(modelCall{"notes__jot", `{"text":"buy milk"}`})(tools, done)
 	}, "The paper model wrote it down.")
 	for path, value := range map[string]any{
 		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
@@ -212,21 +212,21 @@ func TestAnMCPServerServesTheAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	p.click(p.waitTextIn(mainWindow, "Main chat", left))
+	p.click(p.waitTextIn(mainWindow, "Main chat", sidebar))
 	p.waitText(mainWindow, "What would you")
 	p.typeText("note that I have to buy milk")
 	p.keys("Return")
 	p.waitWindow(question)
 	p.waitText(question, "notes")
 	p.waitText(question, "buy milk")
-	p.shot("question")
-	p.act("Allow once")
+	p.screenshot("question")
+	p.clickAction("Allow once")
 	p.waitNoWindow(question)
 	if m := lastResult(p, c, "notes__jot"); m.Call == nil || m.Call.State != protocol.CallDone || !strings.Contains(m.Content.Text(), "saved: buy milk") {
 		t.Errorf("the result is %q, %+v", m.Content.Text(), m.Call)
 	}
 	p.waitText(mainWindow, "wrote it down")
-	p.shot("result")
+	p.screenshot("result")
 	mu.Lock()
 	if !slices.Contains(offered, "notes__jot") || slices.Contains(offered, "notes__erase") {
 		t.Errorf("the agent has the tools %q", offered)
@@ -234,11 +234,11 @@ func TestAnMCPServerServesTheAgent(t *testing.T) {
 	mu.Unlock()
 
 	p.openPage("Tools")
-	p.click(p.waitTextIn(mainWindow, "Paper notes", right))
-	p.click(p.waitTextIn(mainWindow, "Remove", top))
-	cancel := p.waitTextIn(mainWindow, "Cancel", top)
-	p.shot("remove")
+	p.click(p.waitTextIn(mainWindow, "Paper notes", content))
+	p.click(p.waitTextIn(mainWindow, "Remove", contentTop))
+	cancel := p.waitTextIn(mainWindow, "Cancel", contentTop)
+	p.screenshot("remove")
 	p.click(cancel.Sub(image.Pt(90, 0))) // Remove, whose name is in the question, too
-	p.until("the end of the server", func() bool { return len(servers()) == 0 })
-	p.waitTextIn(mainWindow, "No MCP servers yet", right)
+	p.waitFor("the end of the server", func() bool { return len(servers()) == 0 })
+	p.waitTextIn(mainWindow, "No MCP servers yet", content)
 }

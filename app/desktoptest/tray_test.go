@@ -15,23 +15,23 @@ const (
 	menuIface = "com.canonical.dbusmenu"
 )
 
-// entry is an entry of the tray's menu. Its label includes the labels of its parents: "Recent
+// menuEntry is an entry of the tray's menu. Its label includes the labels of its parents: "Recent
 // chats/read README.md".
-type entry struct {
+type menuEntry struct {
 	id       int32
 	label    string
 	disabled bool
 }
 
-// layout is an entry as transmitted on the bus.
-type layout struct {
+// menuLayout is an entry as transmitted on the bus.
+type menuLayout struct {
 	ID       int32
 	Props    map[string]dbus.Variant
 	Children []dbus.Variant
 }
 
 // trayMenu reads the program's tray menu.
-func (d *desktop) trayMenu() (entries []entry) {
+func (d *desktop) trayMenu() (entries []menuEntry) {
 	d.t.Helper()
 	if d.bus == nil {
 		conn, err := dbus.ConnectSessionBus()
@@ -43,14 +43,14 @@ func (d *desktop) trayMenu() (entries []entry) {
 	}
 	menu := d.bus.Object(d.trayItem(), menuPath)
 	var revision uint32
-	var root layout
+	var root menuLayout
 	if err := menu.Call(menuIface+".GetLayout", 0, int32(0), int32(-1), []string{}).Store(&revision, &root); err != nil {
 		d.t.Fatalf("read the tray's menu: %v", err)
 	}
 	var walk func(under string, lines []dbus.Variant)
 	walk = func(under string, lines []dbus.Variant) {
 		for _, c := range lines {
-			var l layout
+			var l menuLayout
 			if err := dbus.Store([]any{c.Value()}, &l); err != nil {
 				d.t.Fatalf("read a line of the tray's menu: %v", err)
 			}
@@ -59,7 +59,7 @@ func (d *desktop) trayMenu() (entries []entry) {
 				continue
 			}
 			enabled, said := l.Props["enabled"].Value().(bool)
-			entries = append(entries, entry{l.ID, under + label, said && !enabled})
+			entries = append(entries, menuEntry{l.ID, under + label, said && !enabled})
 			walk(under+label+"/", l.Children)
 		}
 	}
@@ -68,13 +68,13 @@ func (d *desktop) trayMenu() (entries []entry) {
 }
 
 // waitTray waits until the tray's menu has an entry whose label begins with prefix.
-func (d *desktop) waitTray(prefix string) entry {
+func (d *desktop) waitTray(prefix string) menuEntry {
 	d.t.Helper()
-	var found entry
-	var have []entry
-	d.until("the entry "+prefix+" in the tray", func() bool {
+	var found menuEntry
+	var have []menuEntry
+	d.waitFor("the entry "+prefix+" in the tray", func() bool {
 		have = d.trayMenu()
-		i := slices.IndexFunc(have, func(e entry) bool { return strings.HasPrefix(e.label, prefix) })
+		i := slices.IndexFunc(have, func(e menuEntry) bool { return strings.HasPrefix(e.label, prefix) })
 		if i >= 0 {
 			found = have[i]
 		}

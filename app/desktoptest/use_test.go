@@ -21,9 +21,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// use is a program in use by a script, whose memory is measured.
-type use struct {
-	*desk
+// measuredProgram is a program in use by a script, whose memory is measured.
+type measuredProgram struct {
+	*approvalProgram
 	began  time.Time
 	rounds int
 }
@@ -35,9 +35,9 @@ func TestMeasureUse(t *testing.T) {
 	if err != nil {
 		t.Skip("FAIRLEAD_MINUTES is not set")
 	}
-	u := &use{desk: openDesk(t), began: time.Now()}
+	u := &measuredProgram{approvalProgram: startApprovalProgram(t), began: time.Now()}
 	u.prepare()
-	u.rest("at rest after the start", time.Minute)
+	u.measureIdle("at rest after the start", time.Minute)
 	u.began = time.Now()
 	stop := make(chan struct{})
 	sampled := make(chan struct{})
@@ -56,33 +56,33 @@ func TestMeasureUse(t *testing.T) {
 	}()
 	for time.Since(u.began).Minutes() < minutes {
 		u.rounds++
-		u.round()
+		u.useOnce()
 	}
 	close(stop)
 	<-sampled
 	u.report(fmt.Sprintf("after %.0f minutes and %d rounds", time.Since(u.began).Minutes(), u.rounds))
-	u.rest("at rest after the use", time.Minute)
-	u.toTray()
-	u.rest("in the tray", 2*time.Minute) // the last memory is released after 75 seconds
+	u.measureIdle("at rest after the use", time.Minute)
+	u.closeToTray()
+	u.measureIdle("in the tray", 2*time.Minute) // the last memory is released after 75 seconds
 	began := time.Now()
 	u.chooseTray("Open")
 	u.waitWindow(mainWindow)
 	t.Logf("%-36s %6d ms", "from the tray to the window", time.Since(began).Milliseconds())
-	u.shot("shown-again")
+	u.screenshot("shown-again")
 }
 
-// rest waits and prints memory, and the processor time over the next minute.
-func (u *use) rest(name string, wait time.Duration) {
+// measureIdle waits and prints memory, and the processor time over the next minute.
+func (u *measuredProgram) measureIdle(name string, wait time.Duration) {
 	u.t.Helper()
 	time.Sleep(wait)
 	u.report(name)
-	before := u.ticks()
+	before := u.cpuTicks()
 	time.Sleep(time.Minute)
-	u.t.Logf("%-36s %6.2f %% of a core", name, float64(u.ticks()-before)/60)
+	u.t.Logf("%-36s %6.2f %% of a core", name, float64(u.cpuTicks()-before)/60)
 }
 
-// ticks returns the processor time of the program in hundredths of a second.
-func (u *use) ticks() int {
+// cpuTicks returns the processor time of the program in hundredths of a second.
+func (u *measuredProgram) cpuTicks() int {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", u.cmd.Process.Pid))
 	if err != nil {
 		return 0
@@ -97,7 +97,7 @@ func (u *use) ticks() int {
 // report prints the private memory of the program, in MB: in all, and by kind of mapping.
 // The C library's heap includes most of the graphics driver's memory; anonymous mappings hold the
 // heap of Go.
-func (u *use) report(name string) {
+func (u *measuredProgram) report(name string) {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/smaps", u.cmd.Process.Pid))
 	if err != nil {
 		u.t.Log(err)
@@ -127,7 +127,7 @@ func (u *use) report(name string) {
 }
 
 // prepare connects a model and fills some chats and the workspace.
-func (u *use) prepare() {
+func (u *measuredProgram) prepare() {
 	u.t.Helper()
 	models := talkingServer(u.t)
 	for path, value := range map[string]any{
@@ -144,9 +144,9 @@ func (u *use) prepare() {
 			u.t.Fatal(err)
 		}
 	}
-	u.until("the end of the first run", func() bool { return setConfig(u.c, "ui.firstRunDone", true) == nil })
+	u.waitFor("the end of the first run", func() bool { return setConfig(u.c, "ui.firstRunDone", true) == nil })
 	for _, name := range []string{"red", "green", "blue"} {
-		u.seed(protocol.SessionKey("agent:main:"+name), name+" chat")
+		u.sendAndWait(protocol.SessionKey("agent:main:"+name), name+" chat")
 	}
 	name := "Main chat"
 	if _, err := client.Call(context.Background(), u.c, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &name}); err != nil {
@@ -154,61 +154,62 @@ func (u *use) prepare() {
 	}
 }
 
-// round is one round of use. The places of buttons are found by reading the screen.
-func (u *use) round() {
+// useOnce is one round of use. The places of buttons are found by reading the screen.
+func (u *measuredProgram) useOnce() {
 	u.t.Helper()
-	u.main()
-	u.click(u.waitTextIn(mainWindow, "Main chat", left))
-	u.talk()
+	u.activateMain()
+	u.click(u.waitTextIn(mainWindow, "Main chat", sidebar))
+	u.useChat()
 	for _, title := range []string{"Files", "Transfers", "Schedule", "Activity", "Needs you", "Machines", "Approvals and rules", "Skills", "Channels", "Tools", "Connected apps"} {
-		u.page(title)
+		u.openPageOfMain(title)
 		time.Sleep(time.Second)
 	}
-	u.main()
+	u.activateMain()
 	u.keys("ctrl+slash")
 	time.Sleep(time.Second)
-	u.search()
-	u.settings()
-	u.windows()
+	u.useSearch()
+	u.useSettings()
+	u.useWindows()
 	for _, theme := range []string{"light", "dark"} {
 		if err := setConfig(u.c, "ui.theme", theme); err != nil {
 			u.t.Fatal(err)
 		}
-		u.until("a "+theme+" window", func() bool { return (u.brightness(mainWindow) > 0.7) == (theme == "light") })
+		u.waitFor("a "+theme+" window", func() bool { return (u.brightness(mainWindow) > 0.7) == (theme == "light") })
 	}
-	u.toTray()
+	u.closeToTray()
 	u.chooseTray("Open")
 	u.waitWindow(mainWindow)
 }
 
-// talk asks for a long answer and a command, allows the command, runs an own command, and scrolls.
-func (u *use) talk() {
+// useChat asks for a long answer and a command, allows the command, runs an own command, and
+// scrolls.
+func (u *measuredProgram) useChat() {
 	u.t.Helper()
-	u.main()
+	u.activateMain()
 	u.typeText("please do it " + strconv.Itoa(u.rounds))
 	u.keys("Return")
-	u.allow()
+	u.clickAllowOnce()
 	u.waitNoWindow(question)
 	u.waitLast("Step 59")
-	u.main()
+	u.activateMain()
 	u.typeText("!seq 1 3000")
 	u.keys("Return")
 	u.waitLast("3000")
-	w := u.main()
+	w := u.activateMain()
 	u.run("xdotool", "mousemove", strconv.Itoa(w.x+w.w*2/3), strconv.Itoa(w.y+w.h/2), "click", "--repeat", "40", "--delay", "40", "4", "click", "--repeat", "40", "--delay", "40", "5")
 }
 
 // waitLast waits until the last message of the main chat contains a text.
-func (u *use) waitLast(text string) {
+func (u *measuredProgram) waitLast(text string) {
 	u.t.Helper()
-	u.until("a last message with "+text, func() bool {
+	u.waitFor("a last message with "+text, func() bool {
 		all := u.messages(protocol.MainSession)
 		return len(all) > 0 && strings.Contains(all[len(all)-1].Content.Text(), text)
 	})
 }
 
-// search searches all messages and opens a result.
-func (u *use) search() {
+// useSearch searches all messages and opens a result.
+func (u *measuredProgram) useSearch() {
 	u.t.Helper()
 	u.keys("ctrl+shift+f")
 	u.typeText("paper")
@@ -217,10 +218,10 @@ func (u *use) search() {
 	time.Sleep(time.Second)
 }
 
-// settings opens each page of the settings.
-func (u *use) settings() {
+// useSettings opens each page of the settings.
+func (u *measuredProgram) useSettings() {
 	u.t.Helper()
-	u.main()
+	u.activateMain()
 	u.keys("ctrl+comma")
 	for range 13 {
 		u.keys("ctrl+Next")
@@ -229,15 +230,15 @@ func (u *use) settings() {
 	u.keys("Escape", "Escape")
 }
 
-// windows opens and closes a chat's own window, and shows each chat in the main window.
-func (u *use) windows() {
+// useWindows opens and closes a chat's own window, and shows each chat in the main window.
+func (u *measuredProgram) useWindows() {
 	u.t.Helper()
 	const own = "^red chat – Fairlead$"
-	u.main()
-	u.until("the menu of the chat", func() bool { // a click that comes in a long frame is lost
-		u.rightClick(u.waitTextIn(mainWindow, "red chat", left))
+	u.activateMain()
+	u.waitFor("the menu of the chat", func() bool { // a click that comes in a long frame is lost
+		u.rightClick(u.waitTextIn(mainWindow, "red chat", sidebar))
 		time.Sleep(time.Second)
-		at, ok := find(u.readOnce(u.main(), ""), "new window")
+		at, ok := find(u.readOnce(u.activateMain(), ""), "new window")
 		if ok {
 			u.click(at)
 		}
@@ -248,18 +249,18 @@ func (u *use) windows() {
 	u.keys("ctrl+w")
 	u.waitNoWindow(own)
 	for _, name := range []string{"green", "blue", "red"} {
-		u.click(u.waitTextIn(mainWindow, name+" chat", left).Add(image.Pt(0, 2)))
+		u.click(u.waitTextIn(mainWindow, name+" chat", sidebar).Add(image.Pt(0, 2)))
 		time.Sleep(time.Second)
 	}
 }
 
-func (u *use) toTray() {
+func (u *measuredProgram) closeToTray() {
 	u.t.Helper()
-	u.until("the main window to close", func() bool { // a key can get lost on a busy machine
+	u.waitFor("the main window to close", func() bool { // a key can get lost on a busy machine
 		if _, open := u.windowNamed(mainWindow); !open {
 			return true
 		}
-		u.main()
+		u.activateMain()
 		u.keys("ctrl+w")
 		time.Sleep(time.Second)
 		return false
