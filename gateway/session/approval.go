@@ -13,18 +13,6 @@ import (
 	"fairlead/gateway/question"
 )
 
-// OnAsk implements agent.Progress.
-func (r *run) OnAsk(a protocol.Question) {
-	if a.State != "" && a.State != protocol.QuestionPending {
-		r.State(protocol.RunTools, "")
-		return
-	}
-	r.State(protocol.RunWaiting, "")
-	r.publishChat(protocol.ChatEvent{State: protocol.ChatWaiting, Message: &protocol.Message{
-		Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text(questionText(a))}, Timestamp: now(),
-	}})
-}
-
 // maxQuestion is the greatest length of the arguments in a question over a channel, in characters.
 const maxQuestion = 1000
 
@@ -48,7 +36,7 @@ func questionText(a protocol.Question) string {
 // askWhy asks the person whether to continue a run that stopped for a reason.
 func (r *run) askWhy(ctx context.Context, why string) (bool, error) {
 	return r.askContinue(ctx, protocol.Question{
-		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.snapshot().Model),
+		Kind: protocol.AskContinue, SessionKey: r.row.Session, RunID: r.row.ID, AskedBy: askedBy(r.row.Principal, "", r.model.ref),
 		Why: why, Choices: []string{protocol.ScopeOnce},
 	})
 }
@@ -71,7 +59,7 @@ func (r *run) askContinueAgain(ctx context.Context) (bool, error) {
 func (r *run) askContinue(ctx context.Context, q protocol.Question) (bool, error) {
 	limit := r.x.chats.settings.config().Approvals.Limit(q.AskedBy)
 	// A client that is notified by OnAsk can answer the approval at once.
-	end, err := r.x.questions.Ask(ctx, q, limit, func() { r.OnAsk(q) })
+	end, err := r.x.questions.Ask(ctx, q, limit, func() { r.progress.OnAsk(q) })
 	if err != nil {
 		return false, err
 	}

@@ -41,14 +41,14 @@ func (r *Runs) startDirect(ctx context.Context, p auth.Principal, in protocol.Ch
 	}
 	r.x.chats.publishMessage(row.Session, msg)
 	r.x.chats.publishSession(row.Session)
-	r.x.goDirect(row, func(ctx context.Context, r *run) error { return r.runCommand(ctx, p) })
+	r.x.execute(row, func(r *run, ctx context.Context) error { return r.runCommand(ctx, p) }, func() {})
 	return protocol.ChatSendResult{Status: protocol.ChatStarted, RunID: row.ID}, nil
 }
 
 // resumeDirect finishes a command of an earlier start with the result in the journal. It runs no
 // command again, and starts none that had not started, because nobody waits for it any more.
 func (s *session) resumeDirect(row store.Run) {
-	s.x.goDirect(row, func(ctx context.Context, r *run) error {
+	s.x.execute(row, func(r *run, ctx context.Context) error {
 		msgs, err := s.x.messages.OfRun(ctx, row.ID)
 		if err != nil {
 			return s.x.pause.onStoreError(err)
@@ -64,7 +64,7 @@ func (s *session) resumeDirect(row store.Run) {
 			return s.x.pause.onStoreError(err)
 		}
 		return r.runCommand(ctx, auth.Owner(strings.TrimPrefix(row.Principal, directPrincipal)))
-	})
+	}, func() {})
 }
 
 // directCallID derives the ID of a command's call from its run, to find it after a restart.

@@ -108,6 +108,6 @@ func (s *session) finishKnownEvent(r store.Run) error {
 		return err
 	}
 	s.x.chats.publishMessage(s.key, stored)
-	s.x.track(r).finish(nil)
+	s.x.track(r, nil).finish(nil)
 	return nil
 }

@@ -38,8 +38,7 @@ type executor struct {
 
 	tools     *tool.Pipeline
 	questions *question.Queue
-	models    Models
-	budget    Budget
+	tasks     modelTasks
 }
 
 // checkNewRun returns protocol.ErrConflict for an ID that another run has.
@@ -55,24 +54,28 @@ func errRunExists(id protocol.RunID) error {
 	return protocol.ErrConflict.With(fmt.Sprintf("a run with the id %s exists already", id))
 }
 
-// track registers a run and makes it visible. If it is registered already, its state is updated.
-func (x *executor) track(row store.Run) *run {
-	return x.active.add(&run{x: x, row: row, done: make(chan struct{}), info: protocol.RunInfo{
+// track registers a run and makes it visible. It replaces the one that the same row had in the
+// queue. cancel stops the run; it is nil for one that only waits or has ended.
+func (x *executor) track(row store.Run, cancel context.CancelCauseFunc) *run {
+	r := &run{x: x, row: row, cancel: cancel, done: make(chan struct{}), progress: &progress{chats: x.chats, info: protocol.RunInfo{
 		RunID: row.ID, SessionKey: row.Session, State: row.State, StartedAt: row.StartedAt, Message: displayText(row), By: row.Principal,
-	}})
+	}}}
+	x.active.add(r)
+	return r
 }
 
-// goDirect shows a command as a run while f executes it, and publishes how it ended.
-func (x *executor) goDirect(row store.Run, f func(context.Context, *run) error) {
-	r := x.track(row)
+// execute executes f as a run in a goroutine, publishes how it ended, and then calls onEnd.
+func (x *executor) execute(row store.Run, f func(*run, context.Context) error, onEnd func()) *run {
 	ctx, cancel := context.WithCancelCause(x.workers.ctx)
-	r.update(func() { r.cancel = cancel })
-	r.publish()
+	r := x.track(row, cancel)
+	r.progress.publish()
 	x.workers.wg.Go(func() {
-		defer close(r.done)
 		defer cancel(nil)
-		r.finishUnlessSuspended(ctx, crash.Call("run", func() error { return f(ctx, r) }, "session", row.Session, "run", row.ID))
+		defer onEnd()
+		defer close(r.done)
+		r.finishUnlessSuspended(ctx, crash.Call("run", func() error { return f(r, ctx) }, "session", row.Session, "run", row.ID))
 	})
+	return r
 }
 
 // activeRuns are all runs that have not ended. It is safe for concurrent use.
@@ -81,18 +84,11 @@ type activeRuns struct {
 	byID map[protocol.RunID]*run
 }
 
-// add registers a run and returns it. If one with its ID is registered already, that one takes its
-// state and is returned.
-func (a *activeRuns) add(r *run) *run {
+// add registers a run, in place of one with its ID.
+func (a *activeRuns) add(r *run) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	known := a.byID[r.row.ID]
-	if known == nil {
-		a.byID[r.row.ID] = r
-		return r
-	}
-	known.update(func() { known.row, known.info.State, known.info.StartedAt = r.row, r.row.State, r.row.StartedAt })
-	return known
+	a.byID[r.row.ID] = r
 }
 
 func (a *activeRuns) isEmpty() bool {
@@ -140,7 +136,7 @@ func (a *activeRuns) snapshot() []protocol.RunInfo {
 	a.mu.Unlock()
 	list := []protocol.RunInfo{}
 	for _, r := range all {
-		list = append(list, r.snapshot())
+		list = append(list, r.progress.snapshot())
 	}
 	return list
 }

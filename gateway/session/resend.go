@@ -105,7 +105,7 @@ func (s *session) replace(old protocol.MessageID, row store.Run) (protocol.Archi
 	}
 	s.lastCreatedAt = row.CreatedAt
 	s.queue.add(row)
-	s.x.track(row).publish()
+	s.x.track(row, nil).progress.publish()
 	s.x.chats.publishHistory(s.key)
 	return a.ID, nil
 }

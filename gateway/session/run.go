@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/agent"
@@ -19,60 +18,21 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// run is a run that has not ended. It implements agent.Conversation and agent.Progress in sink.go.
+// run is a run that has not ended. It implements agent.Conversation in conversation.go.
 type run struct {
-	x    *executor
-	row  store.Run
-	done chan struct{} // closed when the run's goroutine has ended
-
-	// model and modelInfo describe the model of this run. Only the run's goroutine uses them.
-	model     llm.Model
-	modelInfo protocol.ModelInfo
-
-	mu     sync.Mutex // guards the fields below
-	cancel context.CancelCauseFunc
-	info   protocol.RunInfo
-	// text and thinking hold the text of info. They are builders because an answer arrives in
-	// thousands of pieces.
-	text, thinking strings.Builder
-	lastTextStep   int // step of the last chat delta, or 0
-}
-
-// update changes the fields that mu guards.
-func (r *run) update(f func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	f()
+	x        *executor
+	row      store.Run
+	progress *progress
+	cancel   context.CancelCauseFunc // nil while the run is queued
+	done     chan struct{}           // closed when the run's goroutine has ended
+	model    *openModel              // of the agent's run; only its goroutine uses it
 }
 
 // stop cancels the run as the person wants it. It does nothing before the run has started.
 func (r *run) stop() {
-	r.mu.Lock()
-	cancel := r.cancel
-	r.mu.Unlock()
-	if cancel != nil {
-		cancel(errCancelled)
+	if r.cancel != nil {
+		r.cancel(errCancelled)
 	}
-}
-
-func (r *run) snapshot() protocol.RunInfo {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.info
-}
-
-// publish publishes the state of the run to windows.
-func (r *run) publish() {
-	info := r.snapshot()
-	info.Text, info.Thinking = "", "" // they are sent as deltas
-	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
-}
-
-// publishChat publishes a chat event, which clients of GSV understand.
-func (r *run) publishChat(e protocol.ChatEvent) {
-	id := r.row.ID
-	e.RunID, e.SessionKey = &id, r.row.Session
-	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeChat, SessionKey: r.row.Session, Chat: &e})
 }
 
 // finishUnlessSuspended finishes the run, unless the gateway is stopping: the next start resumes
@@ -100,10 +60,11 @@ func (r *run) runAgent(ctx context.Context) error {
 	}
 	_, d := splitDirectives(r.row)
 	ref, thinking := x.chats.settings.model(s, d)
-	r.update(func() { r.info.Model = ref })
-	if r.model, r.modelInfo, err = x.models.Open(ctx, ref); err != nil {
+	r.progress.setModel(ref)
+	if r.model, err = x.tasks.open(ctx, ref); err != nil {
 		return err
 	}
+	info := r.model.info
 	limit := maxHistory
 	if s.CompactedThrough > 0 {
 		limit = 0 // the summary may come before the last messages, and compaction limits their number
@@ -113,16 +74,16 @@ func (r *run) runAgent(ctx context.Context) error {
 		return x.pause.onStoreError(err)
 	}
 	loop := agent.Run{
-		ID: r.row.ID, Session: r.row.Session, Model: r.model, Info: r.modelInfo, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
+		ID: r.row.ID, Session: r.row.Session, Model: r.model.Model, Info: info, Ref: ref, Thinking: thinking, MaxOut: s.Prefs.MaxTokens, MaxSteps: cfg.Agent.MaxSteps,
 		SilenceLimit: time.Duration(cfg.Timeouts.LLM) * time.Millisecond, Keep: int64(cfg.Compaction.KeepRecentTokens),
-		Tools: func() []protocol.ToolSpec { return x.tools.Tools(r.row.Session, r.modelInfo.MaxTools) }, Caller: x.tools, Ready: r.ready, AskContinue: r.askWhy, Conversation: r, Progress: r,
+		Tools: func() []protocol.ToolSpec { return x.tools.Tools(r.row.Session, info.MaxTools) }, Caller: x.tools, Ready: r.ready, AskContinue: r.askWhy, Conversation: r, Progress: r.progress,
 		AskedBy: askedBy(r.row.Principal, title(s), ref), System: x.prompts.text(s, ref, r.row.Params.Node), History: summary.View(history, s.CompactedThrough),
 	}
 	if cfg.Compaction.Enabled {
 		loop.Reserve = max(int64(cfg.Compaction.ReserveTokens), 1)
 	}
-	if r.modelInfo.ContextWindow != s.ContextWindow {
-		if _, err := x.sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = r.modelInfo.ContextWindow }); err != nil {
+	if info.ContextWindow != s.ContextWindow {
+		if _, err := x.sessions.Update(ctx, s.Key, func(s *store.Session) { s.ContextWindow = info.ContextWindow }); err != nil {
 			return x.pause.onStoreError(err)
 		}
 	}
@@ -134,10 +95,10 @@ func (r *run) runAgent(ctx context.Context) error {
 
 // ready blocks while the agent is paused, and fails when the budget is used up.
 func (r *run) ready(ctx context.Context) error {
-	if err := r.x.pause.wait(ctx); err != nil || r.snapshot().Model.Provider == builtIn {
+	if err := r.x.pause.wait(ctx); err != nil || r.model.ref.Provider == builtIn {
 		return err
 	}
-	return r.x.budget.Check(ctx, r.modelInfo)
+	return r.x.tasks.budget.Check(ctx, r.model.info)
 }
 
 // finish stores the end of a run and publishes it: exactly once, with one terminal chat event.
@@ -145,42 +106,28 @@ func (r *run) finish(err error) {
 	if !r.x.active.remove(r) {
 		return
 	}
-	r.mu.Lock()
-	r.info.EndedAt, r.info.Notice = now(), ""
-	r.clearText()
-	switch {
-	case err == nil:
-		r.info.State = protocol.RunDone
-	case errors.Is(err, errCancelled):
-		r.info.State = protocol.RunCancelled
-	default:
-		r.info.State, r.info.Error = protocol.RunFailed, protocol.AsError(err)
-	}
-	info := r.info
-	r.mu.Unlock()
-
 	ctx := context.WithoutCancel(r.x.workers.ctx)
 	row := r.row
-	row.State, row.EndedAt, row.Step, row.Error = info.State, info.EndedAt, info.Step, info.Error
 	msgs, msgsErr := r.x.messages.OfRun(ctx, row.ID)
 	if msgsErr != nil {
 		slog.Error("Reading the messages of a run failed", "run", row.ID, "err", msgsErr)
 	}
 	row.Answer = finalAnswer(msgs)
-	info.Answer = firstLine(row.Answer)
+	info := r.progress.end(err, row.Answer)
+	row.State, row.EndedAt, row.Step, row.Error = info.State, info.EndedAt, info.Step, info.Error
 	if storeErr := r.x.pause.onStoreError(r.x.runs.Put(ctx, row)); storeErr != nil {
 		slog.Error("Storing the end of a run failed", "run", row.ID, "err", storeErr)
 	}
 	if err != nil && !errors.Is(err, protocol.ErrStorage) && !isDirect(row) {
 		r.postNotice(ctx, info)
 	}
-	r.x.chats.bus.Publish(protocol.Change{Kind: protocol.ChangeRun, SessionKey: info.SessionKey, Run: &info})
-	r.x.chats.publishSession(info.SessionKey)
+	r.progress.publish()
+	r.x.chats.publishSession(row.Session)
 	if err != nil {
-		r.publishChat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
+		r.progress.publishChat(protocol.ChatEvent{State: protocol.ChatErrState, Error: err.Error()})
 		return
 	}
-	r.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
+	r.progress.publishChat(protocol.ChatEvent{State: protocol.ChatFinal, Message: lastMessage(row.ID, msgs)})
 	r.x.titles.add(r, msgs)
 }
 

@@ -32,13 +32,13 @@ func (r *Runs) load(ctx context.Context) error {
 	}
 	for _, row := range rows {
 		if row.State == protocol.RunCancelled { // it was stopped, and its end was not stored
-			r.x.track(row).finish(errCancelled)
+			r.x.track(row, nil).finish(errCancelled)
 			continue
 		}
 		if err := r.do(row.Session, func(s *session) {
 			s.lastCreatedAt, s.hasEarlierRuns = max(s.lastCreatedAt, row.CreatedAt), true
 			s.queue.add(row)
-			r.x.track(row).publish()
+			r.x.track(row, nil).progress.publish()
 		}); err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (s *session) accept(row store.Run) (queued bool, err error) {
 		return false, err
 	}
 	s.queue.add(row)
-	s.x.track(row).publish()
+	s.x.track(row, nil).progress.publish()
 	return true, nil
 }
 
@@ -115,23 +115,13 @@ func (s *session) startAfresh(row store.Run) error {
 	return s.x.sessions.StartAfresh(context.WithoutCancel(s.x.workers.ctx), s.key)
 }
 
-// begin executes a stored run in its own goroutine.
+// begin executes a stored run of the agent.
 func (s *session) begin(row store.Run) {
-	ctx, cancel := context.WithCancelCause(s.x.workers.ctx)
-	r := s.x.track(row)
-	r.update(func() { r.cancel = cancel })
-	s.run = r
-	s.x.workers.wg.Go(func() {
-		defer cancel(nil)
-		defer func() {
-			close(r.done)
-			s.do(func(s *session) { // an error means that the gateway stops, so nothing starts
-				s.run = nil
-				s.startNext()
-			})
-		}()
-		r.publish()
-		r.finishUnlessSuspended(ctx, crash.Call("run", func() error { return r.runAgent(ctx) }, "session", row.Session, "run", row.ID))
+	s.run = s.x.execute(row, (*run).runAgent, func() {
+		s.do(func(s *session) { // an error means that the gateway stops, so nothing starts
+			s.run = nil
+			s.startNext()
+		})
 	})
 }
 

@@ -8,7 +8,7 @@
 //   - [Chats] lists, creates and copies chats, and has their settings and keys.
 //   - [History] reads the messages and archives of chats, and archives messages.
 //   - [Runs] queues, starts, stops and pauses runs. session.go orders the runs of one session,
-//     run.go executes one and sink.go publishes its events.
+//     run.go executes one and progress.go shows it to people.
 //   - [Editor] changes the messages of a chat while none of its runs is in progress.
 //   - [Trash] deletes chats, and removes permanently what can no longer be restored.
 //   - [Messages] accepts what people and other programs write to a chat.
@@ -122,7 +122,7 @@ func New(o Options) *Sessions {
 	runs := &Runs{byKey: make(map[protocol.SessionKey]*session), set: o.Set, awaitNode: o.AwaitNode, x: &executor{
 		chats: chats, history: history, prompts: prompts, pause: p, workers: w, active: active, media: stored,
 		sessions: db.Sessions, messages: db.Messages, archives: db.Archives, runs: db.Runs, calls: db.Calls,
-		tools: o.Tools, questions: o.Questions, models: o.Models, budget: o.Budget,
+		tools: o.Tools, questions: o.Questions, tasks: tasks,
 		titles: &titles{chats: chats, sessions: db.Sessions, tasks: tasks, workers: w, pause: p},
 	}}
 	editor := &Editor{chats: chats, history: history, runs: runs, sessions: db.Sessions, messages: db.Messages, archives: db.Archives, pause: p}

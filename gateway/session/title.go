@@ -27,8 +27,7 @@ func (t *titles) add(r *run, msgs []protocol.Message) {
 		return
 	}
 	isPerson := !isEvent(r.row) && !isDirect(r.row) && !askedBy(r.row.Principal, "", protocol.ModelRef{}).IsUnattended()
-	ref := r.snapshot().Model
-	if r.model == nil || ref.Provider == builtIn || !isPerson {
+	if r.model == nil || r.model.ref.Provider == builtIn || !isPerson {
 		return
 	}
 	question := message(r.row).Content.Text()
@@ -37,7 +36,7 @@ func (t *titles) add(r *run, msgs []protocol.Message) {
 		if err != nil || s.Label != "" || s.AutoTitle != "" {
 			return
 		}
-		title, used, err := t.tasks.title(ctx, openModel{r.model, ref, r.modelInfo}, question, answer)
+		title, used, err := t.tasks.title(ctx, *r.model, question, answer)
 		if err != nil {
 			if ctx.Err() == nil {
 				slog.Warn("Asking the model for a title failed", "session", key, "err", err)
