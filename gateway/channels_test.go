@@ -100,18 +100,18 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	for _, text := range []string{"!touch direct.txt", "/mode trust 60", "/reset"} {
 		t.Run(text, func(t *testing.T) {
 			if res := w.write(t, text); res.Status != protocol.ChatStarted || res.SessionKey != protocol.MainSession {
-				t.Errorf("%s: got %+v; want res.Status == protocol.ChatStarted && res.SessionKey == protocol.MainSession", text, res)
+				t.Errorf("%s: got %+v; want Status ChatStarted and SessionKey MainSession", text, res)
 			}
 			w.waitText(t, "")
 		})
 	}
 	if res := w.write(t, "run touch asked.txt"); res.Status != protocol.ChatStarted {
-		t.Fatalf("got %+v; want res.Status == protocol.ChatStarted", res)
+		t.Fatalf("got %+v; want Status ChatStarted", res)
 	}
 	polltest.Until(t, "a question", func() bool { return len(pending(conn)) == 1 })
 	w.waitText(t, "has to approve something")
 	if res := w.write(t, "yes"); res.Status != protocol.ChatStarted {
-		t.Errorf("got %+v; want res.Status == protocol.ChatStarted", res)
+		t.Errorf("got %+v; want Status ChatStarted", res)
 	}
 	if open := pending(conn); len(open) != 1 {
 		t.Fatalf("the question was answered from the channel: %+v", open)
@@ -136,7 +136,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	defer w.stop()
 	w.waitText(t, "Done.")
 	if list := call(t, conn, protocol.ChannelsList, protocol.Empty{}); list.Count != 1 || list.Channels[0].AccountID != "office" {
-		t.Errorf(`got %+v; want list.Count == 1 && list.Channels[0].AccountID == "office"`, list)
+		t.Errorf(`got %+v; want Count 1 and Channels[0].AccountID "office"`, list)
 	}
 	sent := call(t, conn, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Message", Args: json.RawMessage(`{"text":"psst","channel":"telex","to":"bob"}`)})
 	if !strings.Contains(string(sent.Result), `"sent":true`) {

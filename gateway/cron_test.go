@@ -131,7 +131,7 @@ func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
 	for _, r := range runs {
 		served[r.DueAtMs]++
 		if r.Status != protocol.CronOK {
-			t.Errorf("got %+v; want r.Status == protocol.CronOK", r)
+			t.Errorf("got %+v; want Status CronOK", r)
 		}
 		chat := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: r.SessionKey})
 		if len(chat.Messages) != 2 {

@@ -289,7 +289,7 @@ func checkAcked(t *testing.T, home string, acked map[string]protocol.SessionKey)
 		seen[key] = true
 		p, err := client.Call(ctx, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: key})
 		if err != nil && !errors.Is(err, protocol.ErrNotFound) {
-			t.Fatalf("got %v; want (err == nil || errors.Is(err, protocol.ErrNotFound))", err)
+			t.Fatalf("got %v; want no error or error ErrNotFound", err)
 		}
 		for _, m := range p.Messages {
 			if m.Role == protocol.RoleUser {

@@ -19,7 +19,7 @@ func TestAPublicAddressIsReportedAsUnencrypted(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.Contains(log.String(), "not encrypted") != want {
-				t.Errorf(`%s: got %s; want strings.Contains(log.String(), "not encrypted") == %v`, listen, log.String(), want)
+				t.Errorf(`%s: got %s; want "not encrypted" in it %v`, listen, log.String(), want)
 			}
 			if err := g.Close(); err != nil {
 				t.Error(err)

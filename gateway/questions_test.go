@@ -312,6 +312,6 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 		return err == nil && len(s.Runs) == 0
 	})
 	if data, err := os.ReadFile(file); err != nil || strings.Count(string(data), "x") != 1 {
-		t.Errorf(`got %q %v; want err == nil && strings.Count(string(data), "x") == 1`, data, err)
+		t.Errorf(`got %q %v; want no error and "x" 1 times`, data, err)
 	}
 }

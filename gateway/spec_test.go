@@ -127,7 +127,7 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 		return len(open) == 1
 	})
 	if q.RunID != run {
-		t.Errorf("got %+v; want q.RunID == run", q)
+		t.Errorf("got %+v; want RunID %v", q, run)
 	}
 	call(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 	id := <-began

@@ -65,7 +65,7 @@ func TestCommandsOfANodeAreConfined(t *testing.T) {
 	}
 	for path, want := range map[string]bool{filepath.Join(g.node.ws.Dir(), "in"): true, granted + "/f": true, outside + "/f": false} {
 		if _, err := os.Stat(path); (err == nil) != want {
-			t.Errorf("%s: got %v; want (err == nil) == %v", path, err, want)
+			t.Errorf("%s: got %v; want success %v", path, err, want)
 		}
 	}
 }

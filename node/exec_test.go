@@ -77,7 +77,7 @@ func storedEnds(t *testing.T, home string) (names []string) {
 	t.Helper()
 	list, err := os.ReadDir(filepath.Join(home, "commands"))
 	if err != nil && !os.IsNotExist(err) {
-		t.Fatalf("got %v; want (err == nil || os.IsNotExist(err))", err)
+		t.Fatalf("got %v; want no error or ErrNotExist", err)
 	}
 	for _, e := range list {
 		names = append(names, e.Name())

@@ -155,14 +155,14 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	plain := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}})
 	one := plain.With(list[:1])
 	if one.Icon != NeedsYou || one.Needs != 2 || one.Status != "2 approvals waiting at cellar" || one.Items[0].Label != one.Status {
-		t.Errorf(`got %+v; want one.Icon == NeedsYou && one.Needs == 2 && one.Status == "2 approvals waiting at cellar" && one.Items[0].Label == one.Status`, one)
+		t.Errorf(`got %+v; want Icon %v, Needs 2, Status "2 approvals waiting at cellar" and Items[0].Label %v`, one, NeedsYou, one.Status)
 	}
 	if plain.Items[0].Label != "Ready" {
 		t.Errorf("the tray it began with says %q now", plain.Items[0].Label)
 	}
 	all := plain.With(list)
 	if all.Needs != 3 || all.Status != "3 approvals waiting at other gateways" {
-		t.Errorf(`got %d, %q; want all.Needs == 3 && all.Status == "3 approvals waiting at other gateways"`, all.Needs, all.Status)
+		t.Errorf(`got %d, %q; want Needs 3 and Status "3 approvals waiting at other gateways"`, all.Needs, all.Status)
 	}
 	var labels []string
 	for _, i := range menu(all).Items {
@@ -170,15 +170,15 @@ func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
 	}
 	want := []string{"cellar · needs you (2)", "Attic · 10.0.0.2:8790", "attic · 10.0.0.3:8790 · needs you (1)"}
 	if !slices.Equal(labels, want) || menu(all).Label != "Gateways (3)" {
-		t.Errorf(`%q: got %q; want slices.Equal(labels, %v) && menu(all).Label == "Gateways (3)"`, menu(all).Label, labels, want)
+		t.Errorf(`%q: got %q; want %v and menu of all.Label "Gateways (3)"`, menu(all).Label, labels, want)
 	}
 	here := trayFor(feed.View{Status: feed.Status{Connected: true, Loaded: true}, Questions: feed.Questions{Pending: []protocol.Question{exampleQuestion}}}).With(list[:1])
 	if here.Needs != 3 || here.Status != "Fairlead wants to run a command" {
-		t.Errorf(`got %d, %q; want here.Needs == 3 && here.Status == "Fairlead wants to run a command"`, here.Needs, here.Status)
+		t.Errorf(`got %d, %q; want Needs 3 and Status "Fairlead wants to run a command"`, here.Needs, here.Status)
 	}
 	same := gateways.Names([]gateways.Line{{ID: "aaaaaaaaaaaa", Name: "x", Address: "h:1"}, {ID: "bbbbbbbbbbbb", Name: "x", Address: "h:1"}})
 	if !slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"}) {
-		t.Errorf(`got %q; want slices.Equal(same, []string{"x · aaaaaaaa", "x · bbbbbbbb"})`, same)
+		t.Errorf("got %q; want %v", same, []string{"x · aaaaaaaa", "x · bbbbbbbb"})
 	}
 }
 
@@ -201,7 +201,7 @@ func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
 	for _, i := range trayFor(v).Items {
 		if i.Label == "Transfers (1)" {
 			if len(i.Items) != 1 || i.Items[0].Label != "photos to nas · 40 %" || i.Items[0].Do != ActionTransfers {
-				t.Errorf(`got %+v; want len(i.Items) == 1 && i.Items[0].Label == "photos to nas · 40 %%" && i.Items[0].Do == ActionTransfers`, i.Items)
+				t.Errorf(`got %+v; want Items of length 1, Items[0].Label "photos to nas · 40 %%" and Items[0].Do %v`, i.Items, ActionTransfers)
 			}
 			return
 		}

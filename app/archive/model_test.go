@@ -44,10 +44,10 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) { addArchives(f, 4) }, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		list, err := newModel(a, chats.New(a)).List(t.Context(), "k")
 		if err != nil || len(list) != 1 || list[0].ID != "r" {
-			t.Errorf(`got %+v, %v; want err == nil && len(list) == 1 && list[0].ID == "r"`, list, err)
+			t.Errorf(`got %+v, %v; want no error, length 1 and list[0].ID "r"`, list, err)
 		}
 		if i, err := newModel(a, chats.New(a)).Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "then"}); err != nil || i.ID != "r" {
-			t.Errorf(`got %+v, %v; want err == nil && i.ID == "r"`, i, err)
+			t.Errorf(`got %+v, %v; want no error and ID "r"`, i, err)
 		}
 		if _, err := newModel(a, chats.New(a)).Find(t.Context(), protocol.SearchHit{SessionKey: "k", SessionID: "gone"}); err == nil {
 			t.Error("an archive that is gone is found")
@@ -55,7 +55,7 @@ func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
 		var md strings.Builder
 		err = newModel(a, chats.New(a)).Export(t.Context(), "k", list[0], export.Formats[0], &md)
 		if err != nil || !strings.Contains(md.String(), "until 1 January 1970\n") || strings.Count(md.String(), "## You") != 4 {
-			t.Errorf(`got %s, %v; want err == nil && strings.Contains(md.String(), "until 1 January 1970\n") && strings.Count(md.String(), "## You") == 4`, md.String(), err)
+			t.Errorf(`got %s, %v; want no error, "until 1 January 1970\n" in it and "## You" 4 times`, md.String(), err)
 		}
 	})
 }
@@ -105,7 +105,7 @@ func TestRestoredConversationNamesTheReplacedOne(t *testing.T) {
 	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		for id, want := range map[protocol.ArchiveID]protocol.ArchiveID{"r": "now", "first": ""} {
 			if before, err := newModel(a, chats.New(a)).Restore(t.Context(), "k", id); err != nil || before != want {
-				t.Errorf("%s: got %q %v; want err == nil && before == %v", id, before, err, want)
+				t.Errorf("%s: got %q %v; want no error and before %v", id, before, err, want)
 			}
 		}
 	})

@@ -31,7 +31,7 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	var back protocol.AuditEntry
 	if err := json.Unmarshal([]byte(lines[0]), &back); err != nil || len(lines) != 2 || back.What != list[0].What {
-		t.Errorf("got %q, %v; want err == nil && len(lines) == 2 && back.What == list[0].What", lines, err)
+		t.Errorf("got %q, %v; want no error, length 2 and back.What %v", lines, err, list[0].What)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestChannelsAreFollowed(t *testing.T) {
 		p.mu.Unlock()
 		f.Change(protocol.Change{Kind: protocol.ChangeChannels, Path: "pigeon"})
 		if v = c.Value.Get(); len(v.Accounts) != 2 || !v.Accounts[0].Own || accountTitle(v.Accounts[0]) != "roof" || accountTitle(v.Accounts[1]) != "office" {
-			t.Errorf(`got %+v; want len(v.Accounts) == 2 && v.Accounts[0].Own && accountTitle(v.Accounts[0]) == "roof" && accountTitle(v.Accounts[1]) == "office"`, v.Accounts)
+			t.Errorf(`got %+v; want Accounts of length 2, Accounts[0].Own, accountTitle of Accounts[0] "roof" and accountTitle of Accounts[1] "office"`, v.Accounts)
 		}
 		p.mu.Lock()
 		p.accounts["default"].LastActivity = 7
@@ -179,12 +179,12 @@ func TestAccountIsFilledInChangedAndNeverShowsItsSecret(t *testing.T) {
 		form.Values["key"] = "a secret "
 		key, err := c.Save(t.Context(), form)
 		if err != nil || key != "pigeon:default" || p.secrets["default"] != `"a secret "` || string(p.accounts["default"].Settings["loft"]) != `"roof"` {
-			t.Fatalf("got %s %v, %+v; want err == nil && key == \"pigeon:default\" && p.secrets[\"default\"] == `\"a secret \"` && string(p.accounts[\"default\"].Settings[\"loft\"]) == `\"roof\"`", key, err, p)
+			t.Fatalf("got %s %v, %+v; want no error, key \"pigeon:default\", secrets[\"default\"] `\"a secret \"` and accounts[\"default\"].Settings[\"loft\"] `\"roof\"`", key, err, p)
 		}
 		v := c.Value.Get()
 		one, ok := v.Account(key)
 		if !ok || one.State != protocol.AccountConnected || v.Logins[key].QR != nil {
-			t.Errorf("got %+v; want ok && one.State == protocol.AccountConnected && v.Logins[key].QR == nil", v)
+			t.Errorf("got %+v; want ok, one.State AccountConnected and no v.Logins[key].QR", v)
 		}
 		change := fieldsOf(one)
 		if change.Values["key"] != "" || change.Values["loft"] != "roof" {
@@ -226,11 +226,11 @@ func TestALoginShowsItsPictureAndTimesOut(t *testing.T) {
 		form.StoredKey = key
 		form.Values["loft"] = "broken"
 		if _, err := c.Save(t.Context(), form); err == nil || !strings.Contains(err.Error(), "Log in again") {
-			t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "Log in again")`, err)
+			t.Errorf(`got %v; want an error with "Log in again"`, err)
 		}
 		form.Values["loft"] = "away"
 		if key, err := c.Save(t.Context(), form); !errors.Is(err, protocol.ErrUnavailable) || key != "pigeon:default" || err.Error() != "Pigeon post is not connected: nobody is at the loft" {
-			t.Errorf(`got %q %v; want errors.Is(err, protocol.ErrUnavailable) && key == "pigeon:default" && err.Error() == "Pigeon post is not connected: nobody is at the loft"`, key, err)
+			t.Errorf(`got %q %v; want error ErrUnavailable, key "pigeon:default" and the error "Pigeon post is not connected: nobody is at the loft"`, key, err)
 		}
 	})
 }

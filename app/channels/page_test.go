@@ -154,7 +154,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 	p.now = func() time.Time { return pagetest.Noon.Add(20 * time.Second) }
 	p.detail.tick()
 	if got := p.detail.state.Text(); !strings.HasSuffix(got, "in 10 s.") {
-		t.Errorf(`got %v; want strings.HasSuffix(got, "in 10 s.")`, got)
+		t.Errorf(`got %v; want a text that ends with "in 10 s."`, got)
 	}
 	for key, button := range map[string]string{"xmpp:away": "Stop", "xmpp:agent": "Stop", "xmpp:off": "Start", "xmpp:barred": "Start"} {
 		t.Run(key, func(t *testing.T) {

@@ -25,7 +25,7 @@ func TestSendTellsWhatBecameOfIt(t *testing.T) {
 	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		r, err := NewModel(a, "a").Send(t.Context(), "hello", []protocol.Attachment{{MimeType: "image/png"}}, "nas")
 		if err != nil || !r.Queued {
-			t.Errorf("got %+v, %v; want err == nil && r.Queued", r, err)
+			t.Errorf("got %+v, %v; want no error and Queued", r, err)
 		}
 		if _, err := NewModel(a, "a").Send(t.Context(), "hello", nil, ""); !errors.Is(err, protocol.ErrBadRequest) {
 			t.Errorf("a refused message: %v", err)

@@ -92,7 +92,7 @@ func TestOutputHasTheColoursOfATerminal(t *testing.T) {
 	}
 	lines := OutputLines("a\x1b[32mok\x1b[0m.\nplain")
 	if got := lines[0].Spans; len(got) != 3 || got[1] != (Span{Text: "ok", Color: style.ColorGood}) || lines[1].Text() != "plain" {
-		t.Errorf(`got %+v; want len(got) == 3 && got[1] == (Span{Text: "ok", Color: style.ColorGood}) && lines[1].Text() == "plain"`, lines)
+		t.Errorf(`got %+v; want length 3, got[1] %v and lines[1].Text "plain"`, lines, Span{Text: "ok", Color: style.ColorGood})
 	}
 }
 

@@ -79,7 +79,7 @@ func TestQuestionsAreAskedInTheirCards(t *testing.T) {
 	assertLines(t, items, "You: hi", "Fairlead:", "[Edit server x waiting for you]")
 	d := items[2].Data.(toolData)
 	if !d.card.CanAnswer || d.card.AllowEnabled || !d.open || d.card.Diff != "+a" || d.approval != "q" {
-		t.Errorf(`got %+v; want d.card.CanAnswer && !d.card.AllowEnabled && d.open && d.card.Diff == "+a" && d.approval == "q"`, d)
+		t.Errorf(`got %+v; want card.CanAnswer, not card.AllowEnabled, open, card.Diff "+a" and approval "q"`, d)
 	}
 	if later := b.build(s, noon.Add(time.Hour))[2].Data.(toolData); later.card.AllowEnabled {
 		t.Error("Allow is ready although nobody has seen the question")
@@ -138,10 +138,10 @@ func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {
 	}}, noon)
 	d, ok := items[2].Data.(noticeData)
 	if !ok || d.text != "The background command “make test” on tower took too long and was ended." || d.icon != "warning" {
-		t.Errorf(`got %+v; want ok && d.text == "The background command “make test” on tower took too long and was ended." && d.icon == "warning"`, items[2])
+		t.Errorf(`got %+v; want ok, "The background command “make test” on tower took too long and was ended." and icon "warning"`, items[2])
 	}
 	if d, ok := items[3].Data.(messageData); !ok || d.sender != "Fairlead" {
-		t.Errorf(`got %+v; want ok && d.sender == "Fairlead"`, items[3])
+		t.Errorf(`got %+v; want ok and sender "Fairlead"`, items[3])
 	}
 }
 
@@ -238,10 +238,10 @@ func TestStateOfPicksOneConversation(t *testing.T) {
 	}
 	s := StateOf(v, chats.Messages{Key: "a", Loading: true})
 	if s.Model.ID != "own" || len(s.Runs) != 1 || len(s.Calls) != 1 || s.Approvals[0].ID != "1" || !s.Loading || s.Offline != "Not connected. refused" {
-		t.Errorf(`got %+v; want s.Model.ID == "own" && len(s.Runs) == 1 && len(s.Calls) == 1 && s.Approvals[0].ID == "1" && s.Loading && s.Offline == "Not connected. refused"`, s)
+		t.Errorf(`got %+v; want Model.ID "own", Runs of length 1, Calls of length 1, Approvals[0].ID "1", Loading and Offline "Not connected. refused"`, s)
 	}
 	if s := StateOf(v, chats.Messages{Key: "b"}); s.Model.ID != "default" || s.Runs[0].RunID != "2" {
-		t.Errorf(`got %+v; want s.Model.ID == "default" && s.Runs[0].RunID == "2"`, s)
+		t.Errorf(`got %+v; want Model.ID "default" and Runs[0].RunID "2"`, s)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestEditedCallShowsItsOutputAndItsOwnArguments(t *testing.T) {
 	}, Call: &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallDone, ExitCode: &exit, Edited: true, Args: json.RawMessage(`{"command":"make"}`)}}
 	c := cardOf(m)
 	if c.Output != "built" || c.Argument != "make" || c.Status != "edited by you" {
-		t.Errorf(`got %+v; want c.Output == "built" && c.Argument == "make" && c.Status == "edited by you"`, c)
+		t.Errorf(`got %+v; want Output "built", Argument "make" and Status "edited by you"`, c)
 	}
 	m.Call.Partial = &protocol.PartialChange{Allowed: 2, Total: 3}
 	if c = cardOf(m); c.Status != "2 of 3 changes allowed" {
@@ -55,7 +55,7 @@ func TestOutputBeforeACrashStaysInTheCard(t *testing.T) {
 	info := protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallUnknown, Error: "Node disconnected: vm. Unknown outcome: the call of Bash …"}
 	m := protocol.Message{Role: protocol.RoleToolResult, IsError: true, Call: &info, Content: protocol.Content{protocol.Text("Error: " + info.Error + "\nUntil then: tick 1\ntick 2\n")}}
 	if c := cardOf(m); c.Output != "tick 1\ntick 2\n" || !strings.HasPrefix(c.Note, "Outcome unknown: ") || strings.Contains(c.Note, "Bash") || c.Status != "outcome unknown" {
-		t.Errorf(`got %+v; want c.Output == "tick 1\ntick 2\n" && strings.HasPrefix(c.Note, "Outcome unknown: ") && !strings.Contains(c.Note, "Bash") && c.Status == "outcome unknown"`, c)
+		t.Errorf(`got %+v; want Output "tick 1\ntick 2\n", a Note that begins with "Outcome unknown: ", no "Bash" in Note and Status "outcome unknown"`, c)
 	}
 	m.Content = protocol.Content{protocol.Text("Error: " + info.Error)}
 	if c := cardOf(m); c.Output != "" || !strings.HasPrefix(c.Note, "Outcome unknown: ") {
@@ -68,14 +68,14 @@ func TestLateResultSaysThatItIsLate(t *testing.T) {
 		modelNote("The outcome of the call of Bash on server that started at 10:00:00 was unknown. The machine has now reported it:"), protocol.Text(`{"output":"built\n"}`),
 	}, Call: &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallDone}}
 	if c := cardOf(m); c.Output != "built" || !strings.Contains(c.Note, "after its connection had been lost") {
-		t.Errorf(`got %+v; want c.Output == "built" && strings.Contains(c.Note, "after its connection had been lost")`, c)
+		t.Errorf(`got %+v; want Output "built" and "after its connection had been lost" in Note`, c)
 	}
 }
 
 func TestEndOfALiveOutputBeginsWithALine(t *testing.T) {
 	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallRunning, Tail: "32mok\x1b[0m\nnext\n", Bytes: 9000}
 	if c := (callView{info: info}).card(new(style.Machines), noon); c.Output != "next\n" || c.Size != "The end of 9.0 kB" {
-		t.Errorf(`got %q, %q; want c.Output == "next\n" && c.Size == "The end of 9.0 kB"`, c.Output, c.Size)
+		t.Errorf(`got %q, %q; want Output "next\n" and Size "The end of 9.0 kB"`, c.Output, c.Size)
 	}
 }
 

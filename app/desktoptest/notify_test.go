@@ -70,7 +70,7 @@ func newNotificationServer(t *testing.T) *notificationServer {
 		t.Fatal(err)
 	}
 	if r, err := conn.RequestName(notifications, dbus.NameFlagReplaceExisting); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-		t.Fatalf("got %v, %v; want err == nil && r == dbus.RequestNameReplyPrimaryOwner", r, err)
+		t.Fatalf("got %v, %v; want no error and %v", r, err, dbus.RequestNameReplyPrimaryOwner)
 	}
 	return s
 }

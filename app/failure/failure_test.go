@@ -69,7 +69,7 @@ func TestAFileInTheWayOfTheDataFolderIsNamed(t *testing.T) {
 	}
 	err := os.MkdirAll(filepath.Join(file, "data"), 0o700)
 	if _, todo, known := startProblem(file, err); !known || !strings.Contains(todo, file) {
-		t.Errorf("%v: got %q; want known && strings.Contains(todo, file)", err, todo)
+		t.Errorf("%v: got %q; want known and %v in it", err, todo, file)
 	}
 }
 

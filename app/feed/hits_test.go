@@ -14,7 +14,7 @@ func TestHitsFitInALine(t *testing.T) {
 	}
 	h.Snippet[0].Text = strings.Repeat("word ", 50)
 	if got := HitText(h, 40, "“", "”"); len(got) > 100 || !strings.HasPrefix(got, "…word word") || !strings.Contains(got, "“build”") {
-		t.Errorf(`got %q; want len(got) <= 100 && strings.HasPrefix(got, "…word word") && strings.Contains(got, "“build”")`, got)
+		t.Errorf(`got %q; want length at most 100, a text that begins with "…word word" and "“build”" in it`, got)
 	}
 	if got := HitText(protocol.SearchHit{}, 40, "“", "”"); got != "" {
 		t.Errorf("got %q, want %q", got, "")

@@ -19,7 +19,7 @@ func TestTrustedWindowsAreListedFirst(t *testing.T) {
 		ids = append(ids, d.ID)
 	}
 	if !slices.Equal(ids, []protocol.DeviceID{"p", "t", "r"}) {
-		t.Errorf(`got %v; want slices.Equal(ids, []protocol.DeviceID{"p", "t", "r"})`, ids)
+		t.Errorf("got %v; want %v", ids, []protocol.DeviceID{"p", "t", "r"})
 	}
 	if _, ok := p.Client("m"); ok {
 		t.Error("a machine is shown as a window")

@@ -52,7 +52,7 @@ func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
 	key(fyne.KeyDown)
 	key(fyne.KeyDown)
 	if got := p.list.selectedEntries(); len(got) != 1 || got[0].Path != "a.txt" {
-		t.Fatalf(`got %+v; want len(got) == 1 && got[0].Path == "a.txt"`, got)
+		t.Fatalf(`got %+v; want length 1 and got[0].Path "a.txt"`, got)
 	}
 	p.list.TypedShortcut(&fyne.ShortcutSelectAll{})
 	pagetest.Shows(t, p.Box, "4 of 4 selected, 2.0 kB")

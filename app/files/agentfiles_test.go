@@ -29,7 +29,7 @@ func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
 		synctest.Wait()
 		v := fs.Value.Get()
 		if v.File == nil || v.File.Text != "as new" || !v.File.Missing || !v.File.Editable {
-			t.Errorf(`got %+v; want v.File != nil && v.File.Text == "as new" && v.File.Missing && v.File.Editable`, v.File)
+			t.Errorf(`got %+v; want File.Text "as new", File.Missing and File.Editable`, v.File)
 		}
 		fs.Look("notes.md")
 		synctest.Wait()
@@ -45,19 +45,19 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 		fs := newModel(a)
 		var c *feed.Conflict
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "as it was", true); !errors.As(err, &c) || c.Current != "theirs" || files["SOUL.md"] != "theirs" {
-			t.Errorf(`got %v, %v; want errors.As(err, &c) && c.Current == "theirs" && files["SOUL.md"] == "theirs"`, err, files)
+			t.Errorf(`got %v, %v; want an error of type *feed.Conflict, Current "theirs" and files["SOUL.md"] "theirs"`, err, files)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "", false); !errors.As(err, &c) {
 			t.Errorf("a file that was made meanwhile: %v", err)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "mine", "theirs", true); err != nil || files["SOUL.md"] != "mine" {
-			t.Errorf(`got %v, %v; want err == nil && files["SOUL.md"] == "mine"`, err, files)
+			t.Errorf(`got %v, %v; want no error and files["SOUL.md"] "mine"`, err, files)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), "gone.md", "mine", "x", true); !errors.As(err, &c) || !c.Deleted {
 			t.Errorf("a file that was deleted meanwhile: %v", err)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), "new.md", "mine", "", false); err != nil || files["new.md"] != "mine" {
-			t.Errorf(`got %v, %v; want err == nil && files["new.md"] == "mine"`, err, files)
+			t.Errorf(`got %v, %v; want no error and files["new.md"] "mine"`, err, files)
 		}
 		before := a.Changed.Get().Files
 		f.Change(protocol.Change{Kind: protocol.ChangeFile, Path: "agents/main/SOUL.md"})

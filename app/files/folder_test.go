@@ -85,7 +85,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		fs.Open("nas")
 		look("sub/ a.txt b.txt")
 		if v := fs.Value.Get(); !v.CanBrowse || len(v.Changed) != 1 {
-			t.Errorf("got %+v; want v.CanBrowse && len(v.Changed) == 1", v)
+			t.Errorf("got %+v; want CanBrowse and Changed of length 1", v)
 		}
 		list := func(name string) {
 			feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -124,7 +124,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		fs.Close()
 		synctest.Wait()
 		if acts := done.acts("unwatch"); acts[len(acts)-1] != "unwatch w-sub" {
-			t.Errorf(`got %v; want acts[len(acts)-1] == "unwatch w-sub"`, acts)
+			t.Errorf(`got %v; want the last of acts "unwatch w-sub"`, acts)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
 			t.Errorf("%q is shown", got)
 		}
 		if acts := done.acts("unwatch"); !slices.Equal(acts, []string{"unwatch old.txt"}) {
-			t.Errorf(`got %v; want slices.Equal(acts, []string{"unwatch old.txt"})`, acts)
+			t.Errorf("got %v; want %v", acts, []string{"unwatch old.txt"})
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"new.txt"}})
 		time.Sleep(2 * refreshPause)
@@ -259,7 +259,7 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		}
 		to, undo, err := fs.Folder.Rename(t.Context(), "sub/a.txt", "new.txt ")
 		if err != nil || to != "sub/new.txt" {
-			t.Errorf(`got %q, %v; want err == nil && to == "sub/new.txt"`, to, err)
+			t.Errorf(`got %q, %v; want no error and to "sub/new.txt"`, to, err)
 		}
 		fs.Enter("") // undo restores the name, whatever folder is open
 		undo()
@@ -268,12 +268,12 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		synctest.Wait()
 		n, undo, err := fs.Folder.MoveInto(t.Context(), []string{"sub/a.txt", "sub/b.txt", "sub/deep"}, "sub/deep")
 		if n != 2 || err != nil {
-			t.Errorf("got %d, %v; want n == 2 && err == nil", n, err)
+			t.Errorf("got %d, %v; want 2 and no error", n, err)
 		}
 		undo()
 		synctest.Wait()
 		if n, _, err := fs.Folder.MoveInto(t.Context(), []string{"sub/a.txt", "top.txt"}, ""); n != 1 || err != nil {
-			t.Errorf("got %d, %v; want n == 1 && err == nil", n, err)
+			t.Errorf("got %d, %v; want 1 and no error", n, err)
 		}
 		synctest.Wait()
 		if s := strings.Join(done.acts("move"), "; "); s != "move sub/a.txt sub/new.txt; move sub/new.txt sub/a.txt; move sub/a.txt sub/deep/a.txt; move sub/b.txt sub/deep/b.txt; move sub/deep/b.txt sub/b.txt; move sub/deep/a.txt sub/a.txt; move sub/a.txt a.txt" {
@@ -281,7 +281,7 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		}
 		n, undo, err = fs.Folder.Trash(t.Context(), []string{"sub/a.txt", "sub/b.txt"})
 		if n != 1 || err == nil || err.Error() != "no further" {
-			t.Errorf(`got %d, %v; want n == 1 && err != nil && err.Error() == "no further"`, n, err)
+			t.Errorf(`got %d, %v; want 1 and the error "no further"`, n, err)
 		}
 		undo()
 		synctest.Wait()
@@ -290,11 +290,11 @@ func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
 		}
 		v := fs.Value.Get()
 		if c := v.Crumbs(a.Machines.Get()); len(c) != 1 || c[0] != (Crumb{"sub", "sub"}) {
-			t.Errorf(`got %v; want len(c) == 1 && c[0] == (Crumb{"sub", "sub"})`, c)
+			t.Errorf("got %v; want length 1 and c[0] %v", c, Crumb{"sub", "sub"})
 		}
 		fs.Enter("/media/photos/2024")
 		if c := fs.Value.Get().Crumbs(a.Machines.Get()); len(c) != 2 || c[0] != (Crumb{"photos", "/media/photos"}) || c[1] != (Crumb{"2024", "/media/photos/2024"}) {
-			t.Errorf(`got %v; want len(c) == 2 && c[0] == (Crumb{"photos", "/media/photos"}) && c[1] == (Crumb{"2024", "/media/photos/2024"})`, c)
+			t.Errorf("got %v; want length 2, c[0] %v and c[1] %v", c, Crumb{"photos", "/media/photos"}, Crumb{"2024", "/media/photos/2024"})
 		}
 		fs.Enter("/srv/deep/er/")
 		if d := fs.Value.Get().Dir; d != "deep/er" {

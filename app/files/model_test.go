@@ -119,7 +119,7 @@ func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
 		fs.SetFilter("a/old txt")
 		synctest.Wait()
 		if v := fs.Value.Get(); names(v.Entries) != "a/OLD.txt" || v.Note != "" {
-			t.Errorf(`got %s, %q; want names(v.Entries) == "a/OLD.txt" && v.Note == ""`, names(v.Entries), v.Note)
+			t.Errorf(`got %s, %q; want names of Entries "a/OLD.txt" and an empty Note`, names(v.Entries), v.Note)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
 		fs.Look("src/main.go")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.File == nil || v.File.Text != "one\ntwo\tx" || v.File.Editable {
-			t.Errorf(`got %+v; want v.File != nil && v.File.Text == "one\ntwo\tx" && !v.File.Editable`, v.File)
+			t.Errorf(`got %+v; want File.Text "one\ntwo\tx" and not File.Editable`, v.File)
 		}
 		fs.Up()
 		if fs.Value.Get().File != nil {
@@ -173,13 +173,13 @@ func TestFileIsShownWithoutTheLineNumbersOfTheTool(t *testing.T) {
 		fs.Look("a.png")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.File == nil || v.File.Image == nil || v.File.Image.Bounds() != image.Rect(0, 0, 3, 2) {
-			t.Errorf("got %+v; want v.File != nil && v.File.Image != nil && v.File.Image.Bounds() == image.Rect(0, 0, 3, 2)", v.File)
+			t.Errorf("got %+v; want File.Image.Bounds %v", v.File, image.Rect(0, 0, 3, 2))
 		}
 		fs.Open("bomb")
 		fs.Look("a.png")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.File == nil || v.File.Image != nil || v.File.Problem != "The picture is too large (65536 × 65536 pixels)" {
-			t.Errorf(`got %+v; want v.File != nil && v.File.Image == nil && v.File.Problem == "The picture is too large (65536 × 65536 pixels)"`, v.File)
+			t.Errorf(`got %+v; want no File.Image and File.Problem "The picture is too large (65536 × 65536 pixels)"`, v.File)
 		}
 	})
 }
@@ -207,7 +207,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 			t.Errorf("got %+v; want the agent's files, and SOUL.md open to edit with \"be kind\"", v)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), "SOUL.md", "be brief", files["SOUL.md"], true); err != nil || files["SOUL.md"] != "be brief" {
-			t.Errorf(`got %v, %v; want err == nil && files["SOUL.md"] == "be brief"`, err, files)
+			t.Errorf(`got %v, %v; want no error and files["SOUL.md"] "be brief"`, err, files)
 		}
 		if err := fs.Agent.SaveOver(t.Context(), " ", "x", "", false); err == nil {
 			t.Error("a file without a name was saved")
@@ -219,7 +219,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 		undo()
 		synctest.Wait()
 		if files["SOUL.md"] != "be briefbase64" { // byte for byte, as it was read
-			t.Errorf(`got %v; want files["SOUL.md"] == "be briefbase64"`, files)
+			t.Errorf(`got %v; want files["SOUL.md"] "be briefbase64"`, files)
 		}
 		if _, err := fs.Agent.Delete(t.Context(), "none"); err == nil {
 			t.Error("a file that is not there was deleted")
@@ -234,7 +234,7 @@ func TestABinaryFileIsNoProblem(t *testing.T) {
 		fs.Look("a.out")
 		synctest.Wait()
 		if got := fs.Value.Get().File; got == nil || !got.Binary || got.Problem != "" {
-			t.Errorf(`got %+v; want got != nil && got.Binary && got.Problem == ""`, got)
+			t.Errorf("got %+v; want Binary and an empty Problem", got)
 		}
 	})
 }

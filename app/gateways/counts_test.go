@@ -37,7 +37,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	g.Lines.Update(func(l *[]Line) { *l = []Line{{ID: "a"}, {ID: "b"}} })
 	g.setPending("b", 4)
 	if got := g.Lines.Get(); got[0].Needs != 0 || got[1].Needs != 4 {
-		t.Errorf("got %+v; want got[0].Needs == 0 && got[1].Needs == 4", got)
+		t.Errorf("got %+v; want got[0].Needs 0 and got[1].Needs 4", got)
 	}
 }
 

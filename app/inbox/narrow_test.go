@@ -93,7 +93,7 @@ func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 	q.Preview.Folders = []protocol.FolderAccess{{Path: "/srv/" + strings.Repeat("folder/", 12), Write: true}}
 	b := newBench(t, q)
 	if len(b.options.folders) != 1 || b.options.folders[0].Checked {
-		t.Fatalf("got %v; want len(b.options.folders) == 1 && !b.options.folders[0].Checked", len(b.options.folders))
+		t.Fatalf("got %v; want options.folders of length 1 and not options.folders[0].Checked", len(b.options.folders))
 	}
 	var area *widgets.TapArea
 	find(b.frame.body, func(o fyne.CanvasObject) {

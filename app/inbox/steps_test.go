@@ -198,7 +198,7 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	if r := b.replies[0]; len(r.Access) != 1 || r.Access[0] != 0 || r.Args != nil {
-		t.Errorf("got %+v; want len(r.Access) == 1 && r.Access[0] == 0 && r.Args == nil", r)
+		t.Errorf("got %+v; want Access of length 1, Access[0] 0 and no Args", r)
 	}
 }
 

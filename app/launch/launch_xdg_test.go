@@ -20,10 +20,10 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 		t.Fatal("both are on before they were set")
 	}
 	if err := p.SetAtLogin(true); err != nil || !p.AtLogin() || p.Links() {
-		t.Fatalf("got %v; want err == nil && p.AtLogin() && !p.Links()", err)
+		t.Fatalf("got %v; want no error, AtLogin and not Links", err)
 	}
 	if err := p.SetLinks(true); err != nil || !p.Links() {
-		t.Fatalf("got %v; want err == nil && p.Links()", err)
+		t.Fatalf("got %v; want no error and Links", err)
 	}
 	// Desktop Entry Specification 1.5, "The Exec key": a literal backslash in a quoted argument is
 	// escaped a second time by the file format.
@@ -54,10 +54,10 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 	}
 	for range 2 { // the second time there is nothing to remove
 		if err := p.SetAtLogin(false); err != nil || p.AtLogin() {
-			t.Errorf("got %v; want err == nil && !p.AtLogin()", err)
+			t.Errorf("got %v; want no error and not AtLogin", err)
 		}
 		if err := p.SetLinks(false); err != nil || p.Links() {
-			t.Errorf("got %v; want err == nil && !p.Links()", err)
+			t.Errorf("got %v; want no error and not Links", err)
 		}
 	}
 }
@@ -65,9 +65,9 @@ func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
 func TestThisProgramStartsHiddenAtLogin(t *testing.T) {
 	p, err := This("data", nil)
 	if err != nil || !filepath.IsAbs(p.Path) || len(p.Args) != 2 || !filepath.IsAbs(p.Args[1]) || p.Login[2] != "--hidden" {
-		t.Errorf(`got %+v, %v; want err == nil && filepath.IsAbs(p.Path) && len(p.Args) == 2 && filepath.IsAbs(p.Args[1]) && p.Login[2] == "--hidden"`, p, err)
+		t.Errorf(`got %+v, %v; want no error, an absolute Path, Args of length 2, an absolute Args[1] and Login[2] "--hidden"`, p, err)
 	}
 	if p, err = This("", nil); err != nil || len(p.Args) != 0 || len(p.Login) != 1 {
-		t.Errorf("got %+v, %v; want err == nil && len(p.Args) == 0 && len(p.Login) == 1", p, err)
+		t.Errorf("got %+v, %v; want no error, no Args and Login of length 1", p, err)
 	}
 }

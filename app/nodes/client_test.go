@@ -58,7 +58,7 @@ func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
 	r.Devices = r.Devices[:1]
 	showPairing(p, r)
 	if s := test.RenderObjectToMarkup(p.Box); strings.Contains(s, "WINDOWS") || len(p.List.Items()) != len(p.view.Machines) {
-		t.Errorf(`got %v; want !strings.Contains(s, "WINDOWS") && len(p.List.Items()) == len(p.view.Machines)`, s)
+		t.Errorf(`got %v; want no "WINDOWS" and List.Items of length %v`, s, len(p.view.Machines))
 	}
 }
 
@@ -156,7 +156,7 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 		found[p.At(at.AddXY(10, y))] = true
 	}
 	if len(found) != len(p.view.Machines)+1 || !found[""] {
-		t.Errorf(`got %v; want len(found) == len(p.view.Machines) + 1 && found[""]`, found)
+		t.Errorf(`got %v; want length %v and found[""]`, found, len(p.view.Machines)+1)
 	}
 	p.openClient("tab")
 	if p.At(at.AddXY(10, 10)) != "" {

@@ -63,7 +63,7 @@ func TestRemovingAMachineWarnsAboutItsTrustedWindows(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := a.View().Notice; n == nil || n.Text != "laptop can still control Fairlead. To end that too, revoke it under Machines, Controllers." {
-			t.Errorf(`got %+v; want n != nil && n.Text == "laptop can still control Fairlead. To end that too, revoke it under Machines, Controllers."`, n)
+			t.Errorf(`got %+v; want Text "laptop can still control Fairlead. To end that too, revoke it under Machines, Controllers."`, n)
 		}
 	})
 }
@@ -80,7 +80,7 @@ func TestWindowsAreRenamedRevokedAndForgotten(t *testing.T) {
 		synctest.Wait()
 		for method, want := range map[string]string{protocol.DeviceUpdate.Name: `"name":"tab"`, protocol.DeviceRevoke.Name: `"deviceId":"c"`, protocol.DeviceForget.Name: `"deviceId":"c"`} {
 			if list := f.Called(method); len(list) != 1 || !strings.Contains(string(list[0]), want) {
-				t.Errorf("%s: got %s; want len(list) == 1 && strings.Contains(string(list[0]), %v)", method, list, want)
+				t.Errorf("%s: got %s; want length 1 and %v in list[0]", method, list, want)
 			}
 		}
 	})

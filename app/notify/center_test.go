@@ -207,7 +207,7 @@ func TestCTakesEveryTextOfANotification(t *testing.T) {
 		for name, m := range b.up {
 			for _, s := range []string{name, m.Title, m.Body} {
 				if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || s == "" || len(s) > 2000 {
-					t.Errorf(`got %q; want utf8.ValidString(s) && !strings.ContainsRune(s, 0) && s != "" && len(s) <= 2000`, s)
+					t.Errorf("got %q; want valid UTF-8, no 0, some text and length at most 2000", s)
 				}
 			}
 		}

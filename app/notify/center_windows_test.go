@@ -26,7 +26,7 @@ func TestWindowsToastsAreWellFormed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.Texts) != 2 || len(got.Actions) != 3 || !strings.Contains(got.Texts[0], "<action") {
-		t.Errorf(`got %+v; want len(got.Texts) == 2 && len(got.Actions) == 3 && strings.Contains(got.Texts[0], "<action")`, got)
+		t.Errorf(`got %+v; want Texts of length 2, Actions of length 3 and "<action" in Texts[0]`, got)
 	}
 	if got.Actions[0].Content != "Allow once" || got.Actions[1].Content != "Deny" || got.Actions[2].Content != "Review" ||
 		!strings.HasPrefix(got.Launch, "review:") || !strings.HasPrefix(got.Actions[1].Arguments, "deny:") {
@@ -62,7 +62,7 @@ func TestWindowsClicksArriveInOrder(t *testing.T) {
 	}
 	setActivated(nil)
 	if want := []event{{keyReview, "1:2"}, {keyDeny, "3"}, {}}; !slices.Equal(got, want) {
-		t.Errorf("got %v; want slices.Equal(got, %v)", got, want)
+		t.Errorf("got %v; want %v", got, want)
 	}
 }
 

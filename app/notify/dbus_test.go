@@ -97,7 +97,7 @@ func newServer(t *testing.T, caps ...string) *server {
 			t.Fatal(err)
 		}
 		if r, err := conn.RequestName(name, 0); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-			t.Fatalf("got %v, %v; want err == nil && r == dbus.RequestNameReplyPrimaryOwner", r, err)
+			t.Fatalf("got %v, %v; want no error and %v", r, err, dbus.RequestNameReplyPrimaryOwner)
 		}
 	}
 	return s
@@ -131,7 +131,7 @@ func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 	s.wait(t, "notify 1")
 	expect(t, did, "shown q")
 	if got := s.note(1); got.body != "make &lt;all&gt; &amp;&amp; ls" || strings.Join(got.keys, " ") != "default Open allow Allow once deny Deny review Review" {
-		t.Errorf(`got %+v; want got.body == "make &lt;all&gt; &amp;&amp; ls" && strings.Join(got.keys, " ") == "default Open allow Allow once deny Deny review Review"`, got)
+		t.Errorf(`got %+v; want "make &lt;all&gt; &amp;&amp; ls" and keys "default Open allow Allow once deny Deny review Review"`, got)
 	}
 	for _, c := range []struct{ key, want string }{{"review", "review q"}, {"default", "review q"}, {"deny", "deny q"}, {"allow", "allow q"}} {
 		// of another program
@@ -164,14 +164,14 @@ func TestLockedScreenHidesWhatItIsAbout(t *testing.T) {
 	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "cat secret", Deny: true})
 	s.wait(t, "notify 1")
 	if got := s.note(1); got.title != "Fairlead needs you" || strings.Contains(got.body, "secret") || len(got.keys) != 4 {
-		t.Errorf(`got %+v; want got.title == "Fairlead needs you" && !strings.Contains(got.body, "secret") && len(got.keys) == 4`, got)
+		t.Errorf(`got %+v; want title "Fairlead needs you", no "secret" in body and keys of length 4`, got)
 	}
 	s.lock(false)
 	n.Show(Message{ID: "q", Title: "Fairlead wants to run a command", Body: "cat secret"})
 	s.wait(t, "notify 1")
 	expect(t, did, "shown q") // only now
 	if got := s.note(1); got.body != "cat secret" {
-		t.Errorf(`got %+v; want got.body == "cat secret"`, got)
+		t.Errorf(`got %+v; want "cat secret"`, got)
 	}
 }
 
@@ -181,7 +181,7 @@ func TestServerWithoutButtonsGetsNone(t *testing.T) {
 	n.Show(Message{ID: "q", Body: "a < b", Deny: true})
 	s.wait(t, "notify 1")
 	if got := s.note(1); len(got.keys) != 0 || got.body != "a < b" {
-		t.Errorf(`got %+v; want len(got.keys) == 0 && got.body == "a < b"`, got)
+		t.Errorf(`got %+v; want no keys and "a < b"`, got)
 	}
 }
 

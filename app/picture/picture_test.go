@@ -21,7 +21,7 @@ func TestPastedPictureIsFoundInWhatTheSystemsProgramsPrint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got, err := decodePicture([]byte(out)); err != nil || !bytes.Equal(got, picture) {
-				t.Errorf("%s: got %x, %v; want err == nil && bytes.Equal(got, picture)", name, got, err)
+				t.Errorf("%s: got %x, %v; want no error and %q", name, got, err, picture)
 			}
 		})
 	}
@@ -60,7 +60,7 @@ func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
 	}
 	a, err := Read(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
 	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {
-		t.Errorf(`got %+v, %v; want err == nil && a.MimeType == "image/png" && a.Filename == "ok.png"`, a, err)
+		t.Errorf(`got %+v, %v; want no error, MimeType "image/png" and Filename "ok.png"`, a, err)
 	}
 }
 

@@ -70,7 +70,7 @@ func applyEdits(t *testing.T, file string, args json.RawMessage) string {
 		ExpectedSHA256 string
 	}
 	if err := json.Unmarshal(args, &in); err != nil || in.ReplaceAll || in.ExpectedSHA256 != "ab" {
-		t.Fatalf(`%s: got %v; want err == nil && !in.ReplaceAll && in.ExpectedSHA256 == "ab"`, args, err)
+		t.Fatalf(`%s: got %v; want no error, not ReplaceAll and ExpectedSHA256 "ab"`, args, err)
 	}
 	for _, s := range append([]step{in.step}, in.Edits...) {
 		if strings.Count(file, s.OldString) != 1 {

@@ -129,7 +129,7 @@ func TestHunksThatAddAndRemoveLines(t *testing.T) {
 		var got struct{ Content string }
 		json.Unmarshal(raw, &got)
 		if err != nil || got.Content != c.want {
-			t.Errorf("%v: got %q, %v; want err == nil && got.Content == %v", c.keep, got.Content, err, c.want)
+			t.Errorf("%v: got %q, %v; want no error and Content %v", c.keep, got.Content, err, c.want)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestHunksOfAnEditWithinLines(t *testing.T) {
 	var got struct{ OldString, NewString string }
 	json.Unmarshal(raw, &got)
 	if err != nil || got.NewString != "d\nTWo" || got.OldString != "d\ntwo" {
-		t.Errorf(`got %q, %v; want err == nil && got.NewString == "d\nTWo" && got.OldString == "d\ntwo"`, got, err)
+		t.Errorf(`got %q, %v; want no error, NewString "d\nTWo" and OldString "d\ntwo"`, got, err)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestArgumentsKeepWhatIsNotChanged(t *testing.T) {
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if got, err := c.got(); err != nil || string(got) != c.want {
-				t.Errorf("got %s, %v; want err == nil && string(got) == %v", got, err, c.want)
+				t.Errorf("got %s, %v; want no error and %v", got, err, c.want)
 			}
 		})
 	}
@@ -233,7 +233,7 @@ func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
 			q.Sandbox = c.sandbox
 			words, open := NetworkWords(q)
 			if NotConfined(q) != c.none || PartlyConfined(q) != c.partly || words != c.words || open != strings.Contains(words, "anyway") {
-				t.Errorf(`%q: got %v, %v, %q, %v; want NotConfined(q) == c.none && PartlyConfined(q) == c.partly && words == c.words && open == strings.Contains(words, "anyway")`, c.sandbox, NotConfined(q), PartlyConfined(q), words, open)
+				t.Errorf("%q: got %v, %v, %q, %v; want NotConfined of q %v, PartlyConfined of q %v, words %v and open %v", c.sandbox, NotConfined(q), PartlyConfined(q), words, open, c.none, c.partly, c.words, strings.Contains(words, "anyway"))
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestAlikeAreOnlyTheSame(t *testing.T) {
 	a.ID, b.ID, c.ID, d.ID = "a", "b", "c", "d"
 	d.Node = "nas"
 	if got := Identical([]protocol.Question{a, b, c, d}, a); len(got) != 2 || got[1].ID != "b" {
-		t.Errorf(`got %v; want len(got) == 2 && got[1].ID == "b"`, got)
+		t.Errorf(`got %v; want length 2 and got[1].ID "b"`, got)
 	}
 	a.Kind, b.Kind = protocol.AskContinue, protocol.AskContinue
 	if got := Identical([]protocol.Question{a, b}, a); len(got) != 1 {

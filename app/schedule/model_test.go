@@ -48,7 +48,7 @@ func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 		s.Load(t.Context())
 		v := s.Value.Get()
 		if !v.Loaded || len(v.Jobs) != 5 || v.Heartbeat.LastHeartbeatText != "hi" {
-			t.Errorf(`got %+v; want v.Loaded && len(v.Jobs) == 5 && v.Heartbeat.LastHeartbeatText == "hi"`, v)
+			t.Errorf(`got %+v; want Loaded, Jobs of length 5 and Heartbeat.LastHeartbeatText "hi"`, v)
 		}
 		feedtest.On(f, protocol.CronList, func(protocol.CronListParams) (protocol.CronListResult, error) {
 			return protocol.CronListResult{}, protocol.ErrInternal.With("the disk is full")
@@ -105,7 +105,7 @@ func TestSavedScheduleSaysWhatTheGatewayRefuses(t *testing.T) {
 		}
 		form.Repeat, form.Every, form.Unit = repeatEvery, "1,5", "hours"
 		if j, err := s.Save(t.Context(), form, time.Now()); err != nil || j.Schedule.EveryMs != 90*60*1000 || j.Spec.Message != "do it" {
-			t.Errorf(`got %+v, %v; want err == nil && j.Schedule.EveryMs == 90 * 60 * 1000 && j.Spec.Message == "do it"`, j, err)
+			t.Errorf(`got %+v, %v; want no error, Schedule.EveryMs 90 * 60 * 1000 and Spec.Message "do it"`, j, err)
 		}
 		form.Every = "often"
 		if _, err := s.Save(t.Context(), form, time.Now()); err == nil {
@@ -154,13 +154,13 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 			form := fieldsOf(j)
 			form.Name = "another"
 			if _, err := s.Save(t.Context(), form, now); err != nil || *got.Name != "another" || got.Schedule != nil || got.Enabled != nil {
-				t.Errorf(`got %+v, %v; want err == nil && *got.Name == "another" && got.Schedule == nil && got.Enabled == nil`, got, err)
+				t.Errorf(`got %+v, %v; want no error, Name "another", no Schedule and no Enabled`, got, err)
 			}
 		}
 		form := fieldsOf(grid)
 		form.Every = "2"
 		if _, err := s.Save(t.Context(), form, now); err != nil || got.Schedule.EveryMs != 7200_000 || *got.Schedule.AnchorMs != anchor || got.Enabled != nil {
-			t.Errorf("got %+v, %v; want err == nil && got.Schedule.EveryMs == 7200_000 && *got.Schedule.AnchorMs == anchor && got.Enabled == nil", got.Schedule, err)
+			t.Errorf("got %+v, %v; want no error, Schedule.EveryMs 7200_000, Schedule.AnchorMs %v and no Enabled", got.Schedule, err, anchor)
 		}
 		form = fieldsOf(ran)
 		form.At = now.Add(-time.Minute).Format("2006-01-02 15:04")
@@ -170,7 +170,7 @@ func TestARenameInTheFormMovesNothing(t *testing.T) {
 		form.At = now.Add(time.Minute).Format("2006-01-02 15:04")
 		// it runs again
 		if _, err := s.Save(t.Context(), form, now); err != nil || got.Enabled == nil || !*got.Enabled {
-			t.Errorf("got %+v, %v; want err == nil && got.Enabled != nil && *got.Enabled", got, err)
+			t.Errorf("got %+v, %v; want no error and Enabled true", got, err)
 		}
 	})
 }

@@ -34,10 +34,10 @@ func TestSearchAsksForThePageAfter(t *testing.T) {
 	}, func(t *testing.T, f *feed.Feed, _ *feedtest.Gateway) {
 		first, err := feed.SearchMessages(t.Context(), f, "x", 0)
 		if err != nil || first.Next != 7 {
-			t.Fatalf("got %v, %v; want err == nil && first.Next == 7", first, err)
+			t.Fatalf("got %v, %v; want no error and Next 7", first, err)
 		}
 		if second, err := feed.SearchMessages(t.Context(), f, "x", first.Next); err != nil || second.Hits[0].MessageID != "second" || second.Next != 0 {
-			t.Errorf(`got %v, %v; want err == nil && second.Hits[0].MessageID == "second" && second.Next == 0`, second, err)
+			t.Errorf(`got %v, %v; want no error, Hits[0].MessageID "second" and Next 0`, second, err)
 		}
 	})
 }

@@ -155,7 +155,7 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	if n, err := parseSetting(protocol.ConfigField{Type: "integer", Unit: "tokens"}, "20 000 tokens"); err != nil || string(n) != "20000" {
-		t.Errorf(`got %s, %v; want err == nil && string(n) == "20000"`, n, err)
+		t.Errorf(`got %s, %v; want no error and "20000"`, n, err)
 	}
 }
 

@@ -300,7 +300,7 @@ func TestAddressesToListenOn(t *testing.T) {
 	} {
 		t.Run(in, func(t *testing.T) {
 			if _, err := checkListenAddress(in); (err == nil) != ok {
-				t.Errorf("%q: got %v; want (err == nil) == ok", in, err)
+				t.Errorf("%q: got %v; want success %v", in, err, ok)
 			}
 		})
 	}
@@ -324,7 +324,7 @@ func TestLongModelListStatesTheNumberOmitted(t *testing.T) {
 		for query, want := range map[string]string{"": "40 more. Search to narrow the list.", "model-7": "", "none": "No models found."} {
 			m.listModels(rows, "router", list, query, mutedText(""))
 			if s := texts(rows); !strings.Contains(s, want) || want == "" && strings.Contains(s, "more.") {
-				t.Errorf(`%q: got %s; want strings.Contains(s, %v) && (%v != "" || !strings.Contains(s, "more."))`, query, s, want, want)
+				t.Errorf(`%q: got %s; want %q in it, or no "more." if that is empty`, query, s, want)
 			}
 		}
 	})
@@ -420,7 +420,7 @@ func TestModelFacts(t *testing.T) {
 		t.Errorf("got %q, want %q", got, "1M · $0.15 in, $2 out")
 	}
 	if got := modelFacts(protocol.ModelInfo{PriceIn: &in}); !strings.Contains(got, "no tools") || !strings.Contains(got, "? out") {
-		t.Errorf(`got %q; want strings.Contains(got, "no tools") && strings.Contains(got, "? out")`, got)
+		t.Errorf(`got %q; want "no tools" in it and "? out" in it`, got)
 	}
 }
 

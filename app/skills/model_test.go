@@ -73,7 +73,7 @@ func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 		synctest.Wait()
 		v := s.Value.Get()
 		if !v.Loaded || len(v.Skills) != 1 || v.Text != "# Greet\n\nSay hello." || v.Set["greet"].Always == nil {
-			t.Errorf(`got %+v; want v.Loaded && len(v.Skills) == 1 && v.Text == "# Greet\n\nSay hello." && v.Set["greet"].Always != nil`, v)
+			t.Errorf(`got %+v; want Loaded, Skills of length 1, Text "# Greet\n\nSay hello." and a Set["greet"].Always`, v)
 		}
 		c.skills = append(c.skills, protocol.SkillStatusEntry{Name: "new", Path: "skills/new/SKILL.md"})
 		c.files["skills/greet/SKILL.md"] = "Changed."
@@ -151,7 +151,7 @@ func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
 		s.Load(t.Context())
 		path, err := s.Create(t.Context(), newSkill{Name: " Release  Notes!", When: "Write notes: \"what is <new>\".\nUse it before a release.", Caps: []string{protocol.CapExec}})
 		if err != nil || path != "skills/release-notes/SKILL.md" {
-			t.Fatalf(`got %v, %v; want err == nil && path == "skills/release-notes/SKILL.md"`, path, err)
+			t.Fatalf(`got %v, %v; want no error and path "skills/release-notes/SKILL.md"`, path, err)
 		}
 		text := c.files[path]
 		for _, want := range []string{
@@ -177,7 +177,7 @@ func TestSkillWords(t *testing.T) {
 		Missing: []protocol.SkillMissing{{NodeID: "b", Lacks: []string{"the program gh", "the capability shell.exec"}}},
 	}
 	if word, why := stateWords(e); word != "unavailable" || why != "No online machine has what it needs (programs: gh)." {
-		t.Errorf(`got %v, %v; want word == "unavailable" && why == "No online machine has what it needs (programs: gh)."`, word, why)
+		t.Errorf(`got %v, %v; want word "unavailable" and why "No online machine has what it needs (programs: gh)."`, word, why)
 	}
 	got := machinesOf(e, View{Nodes: nodes, Names: map[protocol.NodeID]string{"c": "Cellar"}})
 	if got[0].Name != "a" || got[2].Name != "Cellar" || !got[0].Fits || got[1].Text != "lacks the program gh, the capability shell.exec" || got[2].Text != "is offline" || got[2].Fits {

@@ -55,7 +55,7 @@ func serve(t *testing.T, conn *dbus.Conn, object any, path dbus.ObjectPath, name
 		t.Fatal(err)
 	}
 	if r, err := conn.RequestName(name, 0); err != nil || r != dbus.RequestNameReplyPrimaryOwner {
-		t.Fatalf("got %v, %v; want err == nil && r == dbus.RequestNameReplyPrimaryOwner", r, err)
+		t.Fatalf("got %v, %v; want no error and %v", r, err, dbus.RequestNameReplyPrimaryOwner)
 	}
 }
 

@@ -104,14 +104,14 @@ func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
 func TestTransferResultsAreShownInWords(t *testing.T) {
 	done := protocol.Transfer{Sources: []string{"nas:/photos"}, From: "nas", To: "box", State: protocol.TransferDone, BytesDone: 2_000_000, StartedAt: 1000, EndedAt: 4000}
 	if title, text := Outcome(feed.View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3.0 s" {
-		t.Errorf(`got %q, %q; want title == "photos to box" && text == "Done · 2.0 MB · from nas · in 3.0 s"`, title, text)
+		t.Errorf(`got %q, %q; want title "photos to box" and "Done · 2.0 MB · from nas · in 3.0 s"`, title, text)
 	}
 	failed := protocol.Transfer{Sources: []string{"nas:/photos"}, To: "box", State: protocol.TransferFailed, Error: "the disk is full"}
 	if title, text := Outcome(feed.View{}, failed, time.UnixMilli(5000)); title != "photos to box" || text != "Failed · the disk is full" {
-		t.Errorf(`got %q, %q; want title == "photos to box" && text == "Failed · the disk is full"`, title, text)
+		t.Errorf(`got %q, %q; want title "photos to box" and "Failed · the disk is full"`, title, text)
 	}
 	if title, text := Outcomes([]protocol.Transfer{done, failed, done}); title != "3 transfers finished" || text != "2 done · 1 failed" {
-		t.Errorf(`got %q, %q; want title == "3 transfers finished" && text == "2 done · 1 failed"`, title, text)
+		t.Errorf(`got %q, %q; want title "3 transfers finished" and "2 done · 1 failed"`, title, text)
 	}
 }
 

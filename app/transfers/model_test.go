@@ -76,7 +76,7 @@ func TestRemovedTransferCanBeRestoredForAWhile(t *testing.T) {
 		undo()
 		shows("t0 t2 of 2")
 		if got := fmt.Sprintf("%s", f.Called(protocol.TransferForget.Name)); !strings.Contains(got, `"t1"`) {
-			t.Errorf("got %v; want strings.Contains(got, `\"t1\"`)", got)
+			t.Errorf("got %v; want `\"t1\"` in it", got)
 		}
 	})
 }

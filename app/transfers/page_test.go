@@ -95,7 +95,7 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 	p.show(v)
 	for id, want := range map[protocol.NodeID]bool{protocol.Here: true, "laptop": true, "nas": false, "gsv": false} {
 		if p.isHere(protocol.Transfer{To: id}) != want {
-			t.Errorf("%s: got %v; want p.isHere(protocol.Transfer{To: id}) == %v", id, !want, want)
+			t.Errorf("%s: got %v; want %v", id, !want, want)
 		}
 	}
 	v.Status.Remote, v.Status.Device = true, "desk"

@@ -55,7 +55,7 @@ func TestSearchFieldKeys(t *testing.T) {
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if s.Text != "" || cancelled || moved != 1 {
-		t.Fatalf(`got %q %v %d; want s.Text == "" && !cancelled && moved == 1`, s.Text, cancelled, moved)
+		t.Fatalf("got %q %v %d; want an empty Text, not cancelled and moved 1", s.Text, cancelled, moved)
 	}
 	s.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if !cancelled {

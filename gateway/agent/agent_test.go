@@ -113,10 +113,10 @@ func TestStepLimitAsksAndGoesOn(t *testing.T) {
 		r.MaxSteps = 2
 		err := r.Do(t.Context())
 		if more && (err != nil || len(b.asked) != 2 || !strings.Contains(b.asked[1], "4 steps")) {
-			t.Errorf(`got %v, %v; want (!more || err == nil && len(b.asked) == 2 && strings.Contains(b.asked[1], "4 steps"))`, err, b.asked)
+			t.Errorf(`got %v, %v; want not more or no error, asked of length 2 and "4 steps" in asked[1]`, err, b.asked)
 		}
 		if !more && (!errors.Is(err, protocol.ErrCancelled) || !strings.Contains(err.Error(), "2 steps") || m.Left() != 3) {
-			t.Errorf(`got %v, %v, %v; want (more || errors.Is(err, protocol.ErrCancelled) && strings.Contains(err.Error(), "2 steps") && m.Left() == 3)`, err, b.asked, m.Left())
+			t.Errorf(`got %v, %v, %v; want more or error ErrCancelled, an error with "2 steps" and Left 3`, err, b.asked, m.Left())
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.msgs[1].ToolCallID == b.msgs[2].ToolCallID || len(b.msgs) != 4 {
-		t.Errorf("got %v; want b.msgs[1].ToolCallID != b.msgs[2].ToolCallID && len(b.msgs) == 4", b.words())
+		t.Errorf("got %v; want msgs[1].ToolCallID other than %v and msgs of length 4", b.words(), b.msgs[2].ToolCallID)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 	r.Reserve = 1
 	r.History[0].Usage = &protocol.Usage{Total: 9000}
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || m.Left() != 1 {
-		t.Errorf("got %v; want errors.Is(err, protocol.ErrContextOverflow) && m.Left() == 1", err)
+		t.Errorf("got %v; want error ErrContextOverflow and Left 1", err)
 	}
 }
 
@@ -281,7 +281,7 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 	}
 	check(t, b.words(), "assistant: scripted refused the pictures. It is only told that there are some. The model server answered 400: m is not a multimodal model", "assistant: Done.")
 	if asked := m.Requests(); len(asked) != 2 || !hasPicture(asked[0].Messages[0]) || hasPicture(asked[1].Messages[0]) {
-		t.Errorf("got %+v; want len(asked) == 2 && hasPicture(asked[0].Messages[0]) && !hasPicture(asked[1].Messages[0])", asked)
+		t.Errorf("got %+v; want length 2, a picture in asked[0].Messages[0] and no picture in asked[1].Messages[0]", asked)
 	}
 	for name, r := range map[string]*Run{
 		"no picture in the chat":  run(llmtest.Script(llmtest.Fail(refused)), &fakeHistory{}, nil),
@@ -292,7 +292,7 @@ func TestAServerThatRefusesPicturesIsAskedWithoutThem(t *testing.T) {
 				r.History[0].Content = append(r.History[0].Content, protocol.Block{Type: protocol.BlockImage, MimeType: "image/png"})
 			}
 			if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrModel) || !r.Info.Images {
-				t.Errorf("%s: got %v; want errors.Is(err, protocol.ErrModel) && r.Info.Images", name, err)
+				t.Errorf("%s: got %v; want error ErrModel and Info.Images", name, err)
 			}
 		})
 	}

@@ -28,7 +28,7 @@ func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
 	}
 	check(t, b.words(), "assistant: Once")
 	if b.msgs[0].StopReason != llm.StopAborted {
-		t.Errorf("got %+v; want b.msgs[0].StopReason == llm.StopAborted", b.msgs[0])
+		t.Errorf("got %+v; want msgs[0].StopReason StopAborted", b.msgs[0])
 	}
 }
 
@@ -70,7 +70,7 @@ func TestBrokenStreamKeepsTheTextAndDropsTheCalls(t *testing.T) {
 	}
 	check(t, b.words(), "assistant: I will")
 	if m := b.msgs[0]; m.StopReason != llm.StopError || !strings.Contains(m.ErrorMessage, "broke") {
-		t.Errorf(`got %+v; want m.StopReason == llm.StopError && strings.Contains(m.ErrorMessage, "broke")`, m)
+		t.Errorf(`got %+v; want StopReason StopError and "broke" in ErrorMessage`, m)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
 		return tool.Result{}, protocol.ErrStorage.With("The disk is full.")
 	}).Do(t.Context())
 	if !errors.Is(err, protocol.ErrStorage) || m.Left() != 1 {
-		t.Errorf("got %v, %v; want errors.Is(err, protocol.ErrStorage) && m.Left() == 1", err, m.Left())
+		t.Errorf("got %v, %v; want error ErrStorage and Left 1", err, m.Left())
 	}
 	check(t, b.words(), "assistant:  <call_1>") // the next start continues the call from the journal
 }
@@ -100,7 +100,7 @@ func TestARefusalTellsTheProvidersReason(t *testing.T) {
 	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "The model refused to answer. It breaks the rules of use."}).Stop(llm.StopRefusal))
 	err := run(m, &fakeHistory{}, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrIncomplete) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
-		t.Errorf(`got %v; want errors.Is(err, protocol.ErrIncomplete) && strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.")`, err)
+		t.Errorf(`got %v; want error ErrIncomplete and an error with "refused to answer. It breaks the rules of use."`, err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestASilentModelIsGivenUp(t *testing.T) {
 		r = run(m, &fakeHistory{}, nil)
 		r.SilenceLimit = time.Minute
 		if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrTimeout) || !strings.Contains(err.Error(), "sent nothing for 60 s") {
-			t.Errorf(`got %v; want errors.Is(err, protocol.ErrTimeout) && strings.Contains(err.Error(), "sent nothing for 60 s")`, err)
+			t.Errorf(`got %v; want error ErrTimeout and an error with "sent nothing for 60 s"`, err)
 		}
 	})
 }
@@ -172,7 +172,7 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 			r.Model = pieces{piece: piece}
 			err := r.Do(t.Context())
 			if !errors.Is(err, protocol.ErrModel) || !strings.Contains(err.Error(), "longer than") {
-				t.Errorf(`%s: got %v; want errors.Is(err, protocol.ErrModel) && strings.Contains(err.Error(), "longer than")`, name, err)
+				t.Errorf(`%s: got %v; want error ErrModel and an error with "longer than"`, name, err)
 			}
 			if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
 				t.Errorf("%s: %d messages", name, len(b.msgs))
@@ -189,7 +189,7 @@ func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
 		t.Fatalf("got %v; want the error protocol.ErrModel", err)
 	}
 	if text := b.msgs[0].Content.Text(); len(text) != maxAnswer-1 || !utf8.ValidString(text) {
-		t.Errorf("got %v; want len(text) == maxAnswer - 1 && utf8.ValidString(text)", len(text))
+		t.Errorf("got %v; want length %v and valid UTF-8", len(text), maxAnswer-1)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestALongAnswerTakesMemoryOnce(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	if err := r.Do(t.Context()); err != nil || len(b.msgs[0].Content.Text()) != 1_400_000 {
-		t.Fatalf("got %v; want err == nil && len(b.msgs[0].Content.Text()) == 1_400_000", err)
+		t.Fatalf("got %v; want no error and msgs[0].Content.Text of length 1_400_000", err)
 	}
 	runtime.ReadMemStats(&after)
 	// Copying the text for each piece would allocate 70,000 MiB.

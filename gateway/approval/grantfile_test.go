@@ -47,7 +47,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	}
 	are, err := b.grants.List(t.Context(), "")
 	if err != nil || len(are) != len(were) {
-		t.Fatalf("got %+v %v; want err == nil && len(are) == len(were)", are, err)
+		t.Fatalf("got %+v %v; want no error and length %v", are, err, len(were))
 	}
 	for _, list := range [][]store.Grant{were, are} {
 		for i := range list {
@@ -82,7 +82,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			q.Grants = append(q.Grants, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
 		}
 		if d := b.Evaluate(q); d.Verdict != policy.Allow {
-			t.Errorf("%s: got %+v; want d.Verdict == policy.Allow", q.Args, d)
+			t.Errorf("%s: got %+v; want Verdict Allow", q.Args, d)
 		}
 		c := q.Call()
 		if j := file.Decide(c); j.Verdict != policy.Allow {
@@ -116,7 +116,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 		`{"rules":[],"grants":[{"command":"rm x","cwd":"/srv/app","node":"n","session":"chat","shel":"zsh"},{"argv":["rm"],"cwd":"/srv/app","node":"n","session":"chat"}]}`,
 	)})
 	if now, err2 := b.grants.List(t.Context(), ""); err != nil || err2 != nil || len(now) != len(are) || len(res.Problems) != 2 {
-		t.Errorf("got %+v %v %v; want err == nil && err2 == nil && len(now) == len(are) && len(res.Problems) == 2", res, err, err2)
+		t.Errorf("got %+v %v %v; want no error, no err2, length %v and Problems of length 2", res, err, err2, len(are))
 	}
 	// A permission overrides neither a deny rule nor the floor.
 	for rules, command := range map[string]string{`{"tool":"Bash","argv":["make","**"],"verdict":"deny"}`: "make; ls", `{"tool":"Bash","argv":["make"],"verdict":"ask"}`: "make; ls", ``: "sudo ls"} {

@@ -37,7 +37,7 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 		q := command("go vet ./gateway")
 		d := r.Decide(t.Context(), q)
 		if d.Verdict != policy.Ask || len(d.Offers) == 0 {
-			t.Fatalf("got %+v; want d.Verdict == policy.Ask && len(d.Offers) != 0", d)
+			t.Fatalf("got %+v; want Verdict Ask and some Offers", d)
 		}
 		a := protocol.Question{ID: "q1", Node: q.Node, SessionKey: q.Session, Preview: q.Preview, Host: q.Host, Offers: offersOf(t, r, d), Scope: scope}
 		if err := save(t.Context(), r, a); err != nil {
@@ -83,11 +83,11 @@ func TestBroadRuleIsMadeOnlyWhenItIsChosen(t *testing.T) {
 		}
 	}
 	if broad < 0 {
-		t.Fatalf("got %+v; want broad >= 0", d.Offers)
+		t.Fatalf("got %+v; want broad at least 0", d.Offers)
 	}
 	a := protocol.Question{ID: "q", Node: q.Node, Preview: q.Preview, Offers: offersOf(t, r, d), Chosen: []int{broad}, Scope: protocol.ScopeAlways}
 	if err := save(t.Context(), r, a); err != nil || r.Decide(t.Context(), command("go vet ./node")).Verdict != policy.Allow {
-		t.Errorf(`got %v %+v; want err == nil && r.Decide(t.Context(), command("go vet ./node")).Verdict == policy.Allow`, err, r.List())
+		t.Errorf(`got %v %+v; want no error and verdict allow for "go vet ./node"`, err, r.List())
 	}
 }
 

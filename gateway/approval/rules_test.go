@@ -53,7 +53,7 @@ func TestRulesDecideByTheStrictestPart(t *testing.T) {
 		}
 	}
 	if d := r.Decide(t.Context(), command("shutdown now")); d.Rule != deny.ID || d.Reason != "not while I work" {
-		t.Errorf(`got %+v; want d.Rule == deny.ID && d.Reason == "not while I work"`, d)
+		t.Errorf(`got %+v; want d.Rule %v and d.Reason "not while I work"`, d, deny.ID)
 	}
 	own := command("shutdown now")
 	own.Direct = true
@@ -97,7 +97,7 @@ func TestUseOfARuleIsCounted(t *testing.T) {
 	}
 	for _, have := range []*Rules{r, again} {
 		if list := have.List().Rules; len(list) != 1 || list[0].ID != rule.ID || list[0].Hits != 3 || list[0].LastUsed == 0 {
-			t.Errorf("got %+v; want len(list) == 1 && list[0].ID == rule.ID && list[0].Hits == 3 && list[0].LastUsed != 0", list)
+			t.Errorf("got %+v; want length 1, list[0].ID %v, list[0].Hits 3 and list[0].LastUsed other than 0", list, rule.ID)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestNetworkForACommandIsAlwaysAskedAbout(t *testing.T) {
 	q.Preview.Network = true
 	q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 	if d := r.Decide(t.Context(), q); d.Verdict != policy.Ask || !strings.Contains(d.Reason, "network") {
-		t.Errorf(`got %+v; want d.Verdict == policy.Ask && strings.Contains(d.Reason, "network")`, d)
+		t.Errorf(`got %+v; want Verdict Ask and "network" in Reason`, d)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestFloorHoldsAgainstEveryAllow(t *testing.T) {
 	q := command("rm -rf /")
 	q.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 	if d := r.Decide(t.Context(), q); d.Verdict != policy.Ask || !d.Floor || len(d.Offers) != 0 {
-		t.Errorf("got %+v; want d.Verdict == policy.Ask && d.Floor && len(d.Offers) == 0", d)
+		t.Errorf("got %+v; want Verdict Ask, Floor and no Offers", d)
 	}
 }
 
@@ -255,7 +255,7 @@ func TestADamagedDenyRuleMakesEveryCallAsk(t *testing.T) {
 			trusted.Mode = protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
 			for what, q := range map[string]policy.Request{"an allow": command("make"), "accepted edits": edit, "trust": trusted} {
 				if d := again.Decide(t.Context(), q); d.Verdict != policy.Ask || d.Reason == "" {
-					t.Errorf(`%s, %s: got %+v; want d.Verdict == policy.Ask && d.Reason != ""`, name, what, d)
+					t.Errorf("%s, %s: got %+v; want Verdict Ask and some Reason", name, what, d)
 				}
 			}
 			own := command("make")
@@ -272,7 +272,7 @@ func TestWithoutRulesNothingIsAllowed(t *testing.T) {
 	var none *policy.Set
 	for _, c := range []policy.Call{{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}, {Tool: "Read", Paths: []string{"/srv/app/a"}}, {}} {
 		if j := none.Decide(c); j.Verdict != policy.Ask || j.Reason == "" || len(j.Parts) == 0 {
-			t.Errorf(`%+v: got %+v; want j.Verdict == policy.Ask && j.Reason != "" && len(j.Parts) != 0`, c, j)
+			t.Errorf("%+v: got %+v; want Verdict Ask, some Reason and some Parts", c, j)
 		}
 	}
 }
@@ -281,13 +281,13 @@ func TestDeletedRuleComesBack(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow"}`)
 	if err := r.Delete(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != policy.Ask || len(r.List().Rules) != 0 {
-		t.Errorf(`got %v %+v; want err == nil && r.Decide(t.Context(), command("make")).Verdict == policy.Ask && len(r.List().Rules) == 0`, err, r.List())
+		t.Errorf(`got %v %+v; want no error, verdict ask for "make" and no rules`, err, r.List())
 	}
 	if err := r.Delete(t.Context(), "ann", rule.ID); err == nil {
 		t.Error("deleted twice")
 	}
 	if err := r.Restore(t.Context(), "ann", rule.ID); err != nil || r.Decide(t.Context(), command("make")).Verdict != policy.Allow {
-		t.Errorf(`got %v %+v; want err == nil && r.Decide(t.Context(), command("make")).Verdict == policy.Allow`, err, r.List())
+		t.Errorf(`got %v %+v; want no error and verdict allow for "make"`, err, r.List())
 	}
 }
 
@@ -307,7 +307,7 @@ func TestExportedRulesAreImportedOnce(t *testing.T) {
 	}
 	var file policy.File
 	if err := json.Unmarshal(out.File, &file); err != nil || file.Default != policy.Ask || len(file.Rules) != 2 || file.Grants != nil {
-		t.Errorf("got %s %v; want err == nil && file.Default == policy.Ask && len(file.Rules) == 2 && file.Grants == nil", out.File, err)
+		t.Errorf("got %s %v; want no error, Default Ask, Rules of length 2 and no Grants", out.File, err)
 	}
 	if b.Decide(t.Context(), command("make")).Verdict != policy.Allow || b.Decide(t.Context(), change("Write", "/srv/app/docs/a.md", false)).Verdict != policy.Allow {
 		t.Errorf("got %+v; want rules that allow make and the change", b.List())
@@ -332,7 +332,7 @@ func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 		t.Errorf("%+v, %v", res, err)
 	}
 	if d := r.Decide(t.Context(), command("make x")); d.Verdict != policy.Ask {
-		t.Errorf("got %+v; want d.Verdict == policy.Ask", d)
+		t.Errorf("got %+v; want Verdict Ask", d)
 	}
 }
 
@@ -349,11 +349,11 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 		names = append(names, string(c.Call.CallID))
 		// The rule allows what its preview lists.
 		if c.Was != "ask" || c.Now != "allow" {
-			t.Errorf(`got %+v; want c.Was == "ask" && c.Now == "allow"`, c)
+			t.Errorf(`got %+v; want Was "ask" and Now "allow"`, c)
 		}
 	}
 	if err != nil || res.Looked != 4 || strings.Join(names, ",") != "make test,make install" {
-		t.Errorf(`got %v %+v; want err == nil && res.Looked == 4 && strings.Join(names, ",") == "make test,make install"`, err, res)
+		t.Errorf(`got %v %+v; want no error, Looked 4 and names "make test,make install"`, err, res)
 	}
 }
 
@@ -397,7 +397,7 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 	refused := func(what string, err error) {
 		t.Helper()
 		if !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), first.ID) || !strings.Contains(err.Error(), "already exists") {
-			t.Errorf(`%s: got %v; want errors.Is(err, protocol.ErrConflict) && strings.Contains(err.Error(), first.ID) && strings.Contains(err.Error(), "already exists")`, what, err)
+			t.Errorf(`%s: got %v; want error ErrConflict, an error with %v and an error with "already exists"`, what, err, first.ID)
 		}
 	}
 	_, err := r.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(again)})
@@ -440,13 +440,13 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	}
 	q := protocol.Question{Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}}
 	if offers := offersOf(t, r, r.Evaluate(command("make one"))); len(offers) == 0 || !strings.HasSuffix(offers[0].Words, " on nas") {
-		t.Errorf(`got %+v; want len(offers) != 0 && strings.HasSuffix(offers[0].Words, " on nas")`, offers)
+		t.Errorf(`got %+v; want an offer with words that end with " on nas"`, offers)
 	}
 	if err := r.Offer(&q, policy.Decision{Offers: []policy.Offer{{Rule: policy.Rule{Tool: "Bash", Argv: []string{"make"}, Verdict: policy.Allow}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if as := q.Offers[0].As; as[protocol.ScopeMachine].Words != "Allow make on nas" || as[protocol.ScopeFolder].Words != "Allow make in /srv/app and below on nas" {
-		t.Errorf(`got %+v; want as[protocol.ScopeMachine].Words == "Allow make on nas" && as[protocol.ScopeFolder].Words == "Allow make in /srv/app and below on nas"`, as)
+		t.Errorf(`got %+v; want as[ScopeMachine].Words "Allow make on nas" and as[ScopeFolder].Words "Allow make in /srv/app and below on nas"`, as)
 	}
 }
 
@@ -467,7 +467,7 @@ func TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie(t *testing.T) {
 		host.Private, host.Aliases = "/opt/fl", []protocol.Alias{{Path: "/opt/fl", Folder: "/disk/fl"}}
 		q.Host = &host
 		if d := r.Evaluate(q); d.Verdict != policy.Ask || !d.Floor {
-			t.Errorf("%s %+v: got %+v; want d.Verdict == policy.Ask && d.Floor", q.Args, q.Preview, d)
+			t.Errorf("%s %+v: got %+v; want Verdict Ask and Floor", q.Args, q.Preview, d)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 func TestAbsolutePathsOfEverySystemAreKnown(t *testing.T) {
 	for path, want := range map[string]bool{"/x": true, `C:\x`: true, "C:/x": true, "C:x": false, `\\server\share`: true, "x": false, "": false} {
 		if isAbsolute(path) != want {
-			t.Errorf("%q: got %v; want isAbsolute(path) == %v", path, !want, want)
+			t.Errorf("%q: got %v; want %v", path, !want, want)
 		}
 	}
 }

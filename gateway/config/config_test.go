@@ -188,7 +188,7 @@ func TestWatcherMaySet(t *testing.T) {
 		}
 	})
 	if err := s.Set(t.Context(), "ui.theme", json.RawMessage(`"dark"`)); err != nil || s.Get().UI.TextSize != 1.5 {
-		t.Errorf("got %v, %+v; want err == nil && s.Get().UI.TextSize == 1.5", err, s.Get().UI)
+		t.Errorf("got %v, %+v; want no error and TextSize 1.5", err, s.Get().UI)
 	}
 }
 
@@ -209,13 +209,13 @@ func TestAKeyThatWasSetAndIsNotThereIsMissingUntilItIsSetOrRemoved(t *testing.T)
 	b := memory{"apiKeys.openai": json.RawMessage(`true`), "apiKeys.anthropic": json.RawMessage(`true`)}
 	s, problems, err := Open(t.Context(), b, keychain.Open(t.TempDir()))
 	if err != nil || len(problems) != 2 || strings.Join(s.Missing(), " ") != "apiKeys.anthropic apiKeys.openai" {
-		t.Fatalf(`got %v, %v, %v; want err == nil && len(problems) == 2 && strings.Join(s.Missing(), " ") == "apiKeys.anthropic apiKeys.openai"`, err, problems, s.Missing())
+		t.Fatalf(`got %v, %v, %v; want no error, length 2 and Missing "apiKeys.anthropic apiKeys.openai"`, err, problems, s.Missing())
 	}
 	if err := s.Set(t.Context(), "apiKeys.openai", json.RawMessage(`"sk-x"`)); err != nil || strings.Join(s.Missing(), " ") != "apiKeys.anthropic" {
-		t.Errorf(`got %v, %v; want err == nil && strings.Join(s.Missing(), " ") == "apiKeys.anthropic"`, err, s.Missing())
+		t.Errorf(`got %v, %v; want no error and Missing "apiKeys.anthropic"`, err, s.Missing())
 	}
 	if err := s.Set(t.Context(), "apiKeys.anthropic", json.RawMessage(`null`)); err != nil || len(s.Missing()) != 0 {
-		t.Errorf("got %v, %v; want err == nil && len(s.Missing()) == 0", err, s.Missing())
+		t.Errorf("got %v, %v; want no error and no Missing", err, s.Missing())
 	}
 }
 

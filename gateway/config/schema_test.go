@@ -108,6 +108,6 @@ func TestSchemaIsSmallAndStable(t *testing.T) {
 	}
 	keys := slices.IndexFunc(Schema(), func(f protocol.ConfigField) bool { return f.Path == "apiKeys.*" })
 	if f := Schema()[keys]; !f.Secret || f.Type != "string" || f.Default != nil {
-		t.Errorf(`got %+v; want f.Secret && f.Type == "string" && f.Default == nil`, f)
+		t.Errorf(`got %+v; want Secret, Type "string" and no Default`, f)
 	}
 }

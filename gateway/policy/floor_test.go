@@ -26,7 +26,7 @@ func TestFloorHoldsUnderEveryRule(t *testing.T) {
 				t.Fatalf("got %v, %v; want no problems and no error", err, problems)
 			}
 			if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask || !got.Floor || len(got.Offers) > 0 {
-				t.Errorf("%q: got %+v; want got.Verdict == Ask && got.Floor && len(got.Offers) <= 0", command, got)
+				t.Errorf("%q: got %+v; want Verdict %v, Floor and Offers of length at most 0", command, got, Ask)
 			}
 		})
 	}
@@ -36,7 +36,7 @@ func TestTheFloorIsTheReasonWhereItAsks(t *testing.T) {
 	t.Parallel()
 	s := readPolicy(t, "empty")
 	if j := s.Decide(corpusCall("bash", "echo one && sudo make")); j.Verdict != Ask || !j.Floor || !strings.Contains(j.Reason, "sudo") {
-		t.Errorf(`got %+v; want j.Verdict == Ask && j.Floor && strings.Contains(j.Reason, "sudo")`, j)
+		t.Errorf(`got %+v; want Verdict %v, Floor and "sudo" in Reason`, j, Ask)
 	}
 }
 
@@ -51,13 +51,13 @@ func TestOwnFoldersBelongToTheFloor(t *testing.T) {
 			}
 			c.Own = []string{"/data/fl"}
 			if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
-				t.Errorf("%q: got %+v; want got.Verdict == Ask && got.Floor", command, got)
+				t.Errorf("%q: got %+v; want Verdict %v and Floor", command, got, Ask)
 			}
 		})
 	}
 	c := Call{Tool: "Write", Cwd: "/data", Paths: []string{"fl/config.json"}, Own: []string{"/data/fl"}}
 	if got := s.Decide(c); got.Verdict != Ask || !got.Floor {
-		t.Errorf("got %+v; want got.Verdict == Ask && got.Floor", got)
+		t.Errorf("got %+v; want Verdict %v and Floor", got, Ask)
 	}
 }
 

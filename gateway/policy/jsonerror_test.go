@@ -44,7 +44,7 @@ func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
 	t.Parallel()
 	s, problems, err := Parse([]byte("\xef\xbb\xbf{\"rules\":[{\"tool\":\"Bash\",\"argv\":[\"ls\"],\"verdict\":\"allow\"}]}\r\n"))
 	if err != nil || len(problems) > 0 || s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict != Allow {
-		t.Errorf(`got %v, %v; want err == nil && len(problems) <= 0 && s.Decide(Call{Tool: "Bash", Cwd: "/srv/app", Command: "ls"}).Verdict == Allow`, problems, err)
+		t.Errorf(`got %v, %v; want no error, no problems, and verdict allow for "ls"`, problems, err)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
 	} {
 		_, problems, err := Parse([]byte(file))
 		if err != nil || len(problems) != 1 || problems[0].Reason != want {
-			t.Errorf("%s: got %v, %v; want err == nil && len(problems) == 1 && problems[0].Reason == %v", file, problems, err, want)
+			t.Errorf("%s: got %v, %v; want no error, length 1 and problems[0].Reason %v", file, problems, err, want)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 	t.Parallel()
 	f, err := DecodeFrame([]byte(`{"trace":{"a":[1]},"type":"req","id":"1","method":"m","params":{"tool":"x__y","later":true},"v":9}`))
 	if err != nil || f.Request == nil {
-		t.Fatalf("got %v; want err == nil && f.Request != nil", err)
+		t.Fatalf("got %v; want no error and a Request", err)
 	}
 	var p ToolInvokeParams
 	if err := json.Unmarshal(f.Request.Params, &p); err != nil || p.Tool != "x__y" {
@@ -106,10 +106,10 @@ func TestFieldsOfOtherFramesDoNotMatter(t *testing.T) {
 	t.Parallel()
 	f, err := DecodeFrame([]byte(`{"type":"req","id":"1","method":"m","ok":"maybe","seq":-1,"event":{},"payload":1}`))
 	if err != nil || f.Request == nil || f.Request.Method != "m" {
-		t.Errorf(`got %+v, %v; want err == nil && f.Request != nil && f.Request.Method == "m"`, f, err)
+		t.Errorf(`got %+v, %v; want no error and Request.Method "m"`, f, err)
 	}
 	if f, err := DecodeFrame([]byte(`{"type":"evt","event":"chat","id":7}`)); err != nil || f.Event == nil {
-		t.Errorf("got %+v, %v; want err == nil && f.Event != nil", f, err)
+		t.Errorf("got %+v, %v; want no error and a Event", f, err)
 	}
 }
 
@@ -230,7 +230,7 @@ func TestALargeResultIsReadOnce(t *testing.T) {
 			}
 			frame, err := DecodeFrame([]byte(c.frame))
 			if err != nil || frame.Request == nil || frame.Request.ID != "7" || (frame.Request.Result != nil) != c.once {
-				t.Fatalf(`got %+v, %v; want err == nil && frame.Request != nil && frame.Request.ID == "7" && (frame.Request.Result != nil) == %v`, frame.Request, err, c.once)
+				t.Fatalf(`got %+v, %v; want no error, Request.ID "7" and Request.Result != nil %v`, frame.Request, err, c.once)
 			}
 			got := frame.Request.Result
 			if got == nil {

@@ -59,7 +59,7 @@ func TestNodeIDs(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"laptop", "node-tower", "A_1", strings.Repeat("x", MaxNodeID)} {
 		if id, err := ParseNodeID(good); err != nil || string(id) != good {
-			t.Errorf("%q: got %v; want err == nil && string(id) == good", good, err)
+			t.Errorf("%q: got %v; want no error and id %v", good, err, good)
 		}
 	}
 	for _, bad := range []string{"", "a b", "a.b", "a__b", "a_", "gsv", "GSV", "ä", "a:b", strings.Repeat("x", MaxNodeID+1)} {

@@ -66,7 +66,7 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 			t.Errorf("unseen %v, reached after %v", unseen, reached)
 		}
 		if last := seen[len(seen)-2]; !last.Shown || last.SurfaceShown != protocol.SurfaceChannel || last.ShownAt == 0 {
-			t.Errorf("got %+v; want last.Shown && last.SurfaceShown == protocol.SurfaceChannel && last.ShownAt != 0", last)
+			t.Errorf("got %+v; want Shown, SurfaceShown SurfaceChannel and ShownAt other than 0", last)
 		}
 	})
 }
@@ -82,7 +82,7 @@ func TestShownQuestionStaysWhereItIs(t *testing.T) {
 			}
 		})
 		if len(seen) != 3 || !seen[1].Shown || seen[1].SurfaceShown != protocol.SurfaceWindow || seen[1].Unseen != 0 || seen[2].State != protocol.QuestionExpired {
-			t.Errorf("got %+v; want len(seen) == 3 && seen[1].Shown && seen[1].SurfaceShown == protocol.SurfaceWindow && seen[1].Unseen == 0 && seen[2].State == protocol.QuestionExpired", seen)
+			t.Errorf("got %+v; want length 3, seen[1].Shown, seen[1].SurfaceShown SurfaceWindow, seen[1].Unseen 0 and seen[2].State QuestionExpired", seen)
 		}
 	})
 }

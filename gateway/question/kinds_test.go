@@ -57,7 +57,7 @@ func start(t *testing.T, s *Queue, q protocol.Question) waitingQuestion {
 			},
 		})
 		if err != nil && !errors.Is(err, tool.ErrSuspended) {
-			t.Errorf("got %v; want (err == nil || errors.Is(err, tool.ErrSuspended))", err)
+			t.Errorf("got %v; want no error or error ErrSuspended", err)
 		}
 		a.ended <- end
 	}()

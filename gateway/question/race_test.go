@@ -46,7 +46,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 					won++
 				}
 				if err != nil || res.Question.State == protocol.QuestionPending {
-					t.Errorf("%s: got %v %s; want err == nil && res.Question.State != protocol.QuestionPending", decision, err, res.Question.State)
+					t.Errorf("%s: got %v %s; want no error and Question.State other than QuestionPending", decision, err, res.Question.State)
 				}
 			})
 		}

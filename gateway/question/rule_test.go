@@ -32,11 +32,11 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	}
 	r, err := g.Answer(t.Context(), auth.Owner("w"), answer)
 	if err != nil || !r.Won {
-		t.Fatalf("got %v; want err == nil && r.Won", err)
+		t.Fatalf("got %v; want no error and Won", err)
 	}
 	list := g.rules.(*approval.Rules).List().Rules
 	if want := " until " + until.Truncate(time.Second).Local().Format("2 January 2006 15:04"); len(list) != 1 || !strings.HasSuffix(list[0].Words, want) {
-		t.Errorf("got %+v; want len(list) == 1 && strings.HasSuffix(list[0].Words, %v)", list, want)
+		t.Errorf("got %+v; want length 1 and a list[0].Words that ends with %v", list, want)
 	}
 	var p policy.Rule
 	if json.Unmarshal(list[0].Policy, &p) != nil || !p.Expires.Equal(until.Truncate(time.Second)) {

@@ -64,7 +64,7 @@ func TestArchiveIsNotRestoredIntoARunningChat(t *testing.T) {
 	g.question()
 	in := protocol.SessionArchiveRestoreParams{SessionKey: chat, ID: protocol.ArchiveID(reset.OldSessionID)}
 	if _, err := g.RestoreArchive(t.Context(), in); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "restore the earlier conversation") {
-		t.Errorf(`got %v; want errors.Is(err, protocol.ErrConflict) && strings.Contains(err.Error(), "restore the earlier conversation")`, err)
+		t.Errorf(`got %v; want error ErrConflict and an error with "restore the earlier conversation"`, err)
 	}
 	g.send("/stop")
 	g.end(res.RunID)

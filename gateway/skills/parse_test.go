@@ -56,13 +56,13 @@ func TestParse(t *testing.T) {
 
 func TestParseSaysWhatItCouldNotUse(t *testing.T) {
 	if s := Parse("d", []byte("---\nname: a\ndescription: "+strings.Repeat("x", 2000)+"\n---\n")); utf8.RuneCountInString(s.Description) != maxDescription || len(s.Problems) != 1 {
-		t.Errorf("got %v, %v; want utf8.RuneCountInString(s.Description) == maxDescription && len(s.Problems) == 1", len(s.Description), s.Problems)
+		t.Errorf("got %v, %v; want RuneCountInString of Description %v and Problems of length 1", len(s.Description), s.Problems, maxDescription)
 	}
 	if s := Parse("d", []byte("---\nname: a\nx: "+strings.Repeat("x", MaxFront)+"\n---\n")); s.Name != "d" || len(s.Problems) != 1 {
-		t.Errorf(`got %v, %v; want s.Name == "d" && len(s.Problems) == 1`, s.Name, s.Problems)
+		t.Errorf(`got %v, %v; want Name "d" and Problems of length 1`, s.Name, s.Problems)
 	}
 	if s := Parse("d", []byte("---\nname: a\xff\n---\n")); len(s.Problems) != 1 || !utf8.ValidString(s.Name) {
-		t.Errorf("got %v; want len(s.Problems) == 1 && utf8.ValidString(s.Name)", s)
+		t.Errorf("got %v; want Problems of length 1 and valid UTF-8", s)
 	}
 }
 
@@ -72,11 +72,11 @@ func TestASkillThatIsNotInUTF8IsNeverEligible(t *testing.T) {
 	for _, file := range []string{"\xff\xfe-\x00-\x00-\x00\n\x00n\x00a\x00m\x00e\x00:\x00 \x00a\x00\n\x00-\x00-\x00-\x00\n\x00", "\xfe\xff\x00-\x00-\x00-\x00\n\x00a"} {
 		s := Parse("group/dir", []byte(file))
 		if s.Name != "dir" || s.Description+s.Text != "" || len(s.Problems) != 1 || !strings.Contains(s.Problems[0], "Save it as UTF-8.") {
-			t.Errorf(`got %+v; want s.Name == "dir" && s.Description + s.Text == "" && len(s.Problems) == 1 && strings.Contains(s.Problems[0], "Save it as UTF-8.")`, s)
+			t.Errorf(`got %+v; want Name "dir", an empty Description + Text, Problems of length 1 and "Save it as UTF-8." in Problems[0]`, s)
 		}
 		s.Always = true
 		if e := statusOf(locatedSkill{Skill: s}, config.Skill{}, nil, machineFacts{}); e.Eligible || !slices.Equal(e.Reasons, []string{"its file is not UTF-8"}) {
-			t.Errorf(`got %+v; want !e.Eligible && slices.Equal(e.Reasons, []string{"its file is not UTF-8"})`, e)
+			t.Errorf("got %+v; want not Eligible and Reasons %v", e, []string{"its file is not UTF-8"})
 		}
 	}
 }
@@ -89,7 +89,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := Parse("dir", data)
 		if s.Name == "" || !utf8.ValidString(s.Name+s.Description) || strings.ContainsAny(s.Name, "\n\r") || s.Needs.Capabilities == nil {
-			t.Errorf(`%q: got %+v; want s.Name != "" && utf8.ValidString(s.Name + s.Description) && !strings.ContainsAny(s.Name, "\n\r") && s.Needs.Capabilities != nil`, data, s)
+			t.Errorf(`%q: got %+v; want some Name, valid UTF-8, no "\n\r" in Name and a Needs.Capabilities`, data, s)
 		}
 		if utf8.RuneCountInString(s.Description) > maxDescription || utf8.RuneCountInString(s.Name) > maxName {
 			t.Errorf("%q: too long", data)

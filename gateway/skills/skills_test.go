@@ -17,15 +17,15 @@ import (
 func TestOwnSkillHidesSharedHidesBuiltIn(t *testing.T) {
 	c := newTestCatalog(t)
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillBuiltIn || e.Location != "built-in:skills/review-changes/SKILL.md" {
-		t.Errorf(`got %+v; want e.Source == protocol.SkillBuiltIn && e.Location == "built-in:skills/review-changes/SKILL.md"`, e)
+		t.Errorf(`got %+v; want Source SkillBuiltIn and Location "built-in:skills/review-changes/SKILL.md"`, e)
 	}
 	c.write(t, "skills/review-changes/SKILL.md", "---\nname: review-changes\ndescription: shared\n---\n")
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillGlobal || e.Location != "skills/review-changes/SKILL.md" || e.Description != "shared" {
-		t.Errorf(`got %+v; want e.Source == protocol.SkillGlobal && e.Location == "skills/review-changes/SKILL.md" && e.Description == "shared"`, e)
+		t.Errorf(`got %+v; want Source SkillGlobal, Location "skills/review-changes/SKILL.md" and Description "shared"`, e)
 	}
 	c.write(t, "agents/main/skills/review-changes/SKILL.md", "Mine.")
 	if e := c.entry(t, "review-changes"); e.Source != protocol.SkillAgent || e.Location != "agents/main/skills/review-changes/SKILL.md" || e.Description != "Mine." {
-		t.Errorf(`got %+v; want e.Source == protocol.SkillAgent && e.Location == "agents/main/skills/review-changes/SKILL.md" && e.Description == "Mine."`, e)
+		t.Errorf(`got %+v; want Source SkillAgent, Location "agents/main/skills/review-changes/SKILL.md" and Description "Mine."`, e)
 	}
 	s, err := c.Status(t.Context(), protocol.SkillsParams{AgentID: "other"})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestSkillsAreFoundInGroupsOfFolders(t *testing.T) {
 		}
 	}
 	if !slices.Equal(shared, []string{"skills/office/letters/SKILL.md"}) {
-		t.Errorf(`got %v; want slices.Equal(shared, []string{"skills/office/letters/SKILL.md"})`, shared)
+		t.Errorf("got %v; want %v", shared, []string{"skills/office/letters/SKILL.md"})
 	}
 }
 
@@ -95,7 +95,7 @@ func TestLinksDoNotLeadOut(t *testing.T) {
 	}
 	for _, e := range s.Skills {
 		if e.Source == protocol.SkillGlobal && !strings.Contains(strings.Join(e.Problems, ""), "could not be read") {
-			t.Errorf(`got %+v; want (e.Source != protocol.SkillGlobal || strings.Contains(strings.Join(e.Problems, ""), "could not be read"))`, e)
+			t.Errorf(`got %+v; want "could not be read" in Problems`, e)
 		}
 	}
 }
@@ -172,7 +172,7 @@ func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
 		}
 	}
 	if !slices.Equal(c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"}) {
-		t.Errorf(`got %v; want slices.Equal(c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"})`, c.set)
+		t.Errorf("got %v; want set %v", c.set, []string{"skills.entries.notes.enabled=false", "skills.entries.known.enabled=false"})
 	}
 	if _, err := c.Enable(t.Context(), protocol.SkillsEnableParams{Name: "b.c", Enabled: true}); !errors.Is(err, protocol.ErrBadRequest) {
 		t.Errorf("got %v; want the error protocol.ErrBadRequest", err)
@@ -190,14 +190,14 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(text, "review-changes") || !strings.Contains(text, "3 more cannot be used now") {
-		t.Errorf(`got %v; want !strings.Contains(text, "review-changes") && strings.Contains(text, "3 more cannot be used now")`, text)
+		t.Errorf(`got %v; want no "review-changes" and "3 more cannot be used now" in it`, text)
 	}
 	c.nodes = []protocol.NodeInfo{{ID: "n", Online: true, Caps: protocol.Capabilities}}
 	if text, err = c.Prompt("main"); err != nil || !strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
-		t.Errorf(`got %v, %v; want err == nil && strings.Contains(text, "review-changes") && !strings.Contains(text, "cannot be used")`, text, err)
+		t.Errorf(`got %v, %v; want no error, "review-changes" in it and no "cannot be used"`, text, err)
 	}
 	if !strings.Contains(text, `<skill name="a<b" read_path="skills/a/SKILL.md">Does <this> & that. (needs programs jq)</skill>`) {
-		t.Errorf("got %v; want strings.Contains(text, `<skill name=\"a<b\" read_path=\"skills/a/SKILL.md\">Does <this> & that. (needs programs jq)</skill>`)", text)
+		t.Errorf("got %v; want `<skill name=\"a<b\" read_path=\"skills/a/SKILL.md\">Does <this> & that. (needs programs jq)</skill>` in it", text)
 	}
 	c.cfg.Skills.Entries = map[string]config.Skill{"review-changes": {Enabled: new(bool)}}
 	if text, err = c.Prompt("main"); err != nil || strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
@@ -207,7 +207,7 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 		c.write(t, "skills/many/"+strconv.Itoa(i)+"/SKILL.md", strings.Repeat("word ", 40))
 	}
 	if text, err = c.Prompt("main"); err != nil || len(text) > maxPrompt+1500 || !strings.Contains(text, "omitted because of their length") {
-		t.Errorf(`got %v, %v; want err == nil && len(text) <= maxPrompt + 1500 && strings.Contains(text, "omitted because of their length")`, len(text), err)
+		t.Errorf(`got %v, %v; want no error, length at most %v and "omitted because of their length" in it`, len(text), err, maxPrompt+1500)
 	}
 }
 
@@ -222,8 +222,7 @@ func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
 		text, err := c.Prompt("main")
 		for _, w := range want {
 			if not := strings.HasPrefix(w, "!"); err != nil || strings.Contains(text, strings.TrimPrefix(w, "!")) == not {
-				t.Errorf(`%s: got %v
-%s; want err == nil && strings.Contains(text, strings.TrimPrefix(w, "!")) != not`, w, err, text)
+				t.Errorf("%s: got %v\n%s; want no error, and the word in the text: %v", w, err, text, !not)
 			}
 		}
 	}
@@ -243,7 +242,7 @@ func TestBuiltInSkillsAreSound(t *testing.T) {
 	}
 	for _, e := range s.Skills {
 		if len(e.Problems) > 0 || e.Description == "" || len(e.Description) > 400 || "skills/"+e.Name+"/SKILL.md" != e.Path {
-			t.Errorf(`got %+v; want len(e.Problems) <= 0 && e.Description != "" && len(e.Description) <= 400 && "skills/" + e.Name + "/SKILL.md" == e.Path`, e)
+			t.Errorf(`got %+v; want Problems of length at most 0, some Description, Description of length at most 400 and "skills/" + Name + "/SKILL.md" %v`, e, e.Path)
 		}
 	}
 }
@@ -254,7 +253,7 @@ func TestWhatEachMachineLacksIsSaid(t *testing.T) {
 	c.nodes = []protocol.NodeInfo{{ID: "full", Online: true, Platform: "linux"}, {ID: "away"}}
 	e := c.entry(t, "x")
 	if len(e.Missing) != 1 || e.Missing[0].NodeID != "full" || !slices.Equal(e.Missing[0].Lacks, []string{"the program gh"}) || e.SettingsKey != "x" {
-		t.Errorf(`got %+v; want len(e.Missing) == 1 && e.Missing[0].NodeID == "full" && slices.Equal(e.Missing[0].Lacks, []string{"the program gh"}) && e.SettingsKey == "x"`, e)
+		t.Errorf(`got %+v; want Missing of length 1, Missing[0].NodeID "full", Missing[0].Lacks %v and SettingsKey "x"`, e, []string{"the program gh"})
 	}
 	for i := range 100 {
 		c.nodes = append(c.nodes, protocol.NodeInfo{ID: protocol.NodeID("full" + strconv.Itoa(i)), Online: true})

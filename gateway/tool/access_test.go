@@ -52,7 +52,7 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 		t.Error("a folder that was not offered is taken")
 	}
 	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{0}}); err != nil || !r.Won {
-		t.Fatalf("got %v; want err == nil && r.Won", err)
+		t.Fatalf("got %v; want no error and Won", err)
 	}
 	within(t, end)
 	inv := g.told()
@@ -101,7 +101,7 @@ func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
 	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
 	want, err := protocol.CallHash(protocol.AskCall, "tower", "Read", inv.Args, &p, inv.Policy)
 	if err != nil || inv.Approved != want {
-		t.Errorf("got %+v, %v; want err == nil && inv.Approved == %v", inv, err, want)
+		t.Errorf("got %+v, %v; want no error and Approved %v", inv, err, want)
 	}
 	g.must(tool.Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
 	if inv := g.told(); inv.Approved != "" {
@@ -122,7 +122,7 @@ func TestCommandMayChangeWhatItsQuestionNamed(t *testing.T) {
 		t.Errorf("the question shows %+v, want the changes %q", q.Parts, want)
 	}
 	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil || !r.Won {
-		t.Fatalf("got %v; want err == nil && r.Won", err)
+		t.Fatalf("got %v; want no error and Won", err)
 	}
 	within(t, end)
 	if inv := g.told(); !slices.Equal(inv.Lifts, want) {

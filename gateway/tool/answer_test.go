@@ -18,10 +18,10 @@ func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	res := g.ask(command("a", "make"), protocol.DecisionDeny, "", "not on this machine")
 	if res.Info.State != protocol.CallDenied || !res.IsError || !strings.Contains(res.Content.Text(), "not on this machine") {
-		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && res.IsError && strings.Contains(res.Content.Text(), "not on this machine")`, res)
+		t.Errorf(`got %+v; want Info.State CallDenied, IsError and "not on this machine" in Content.Text`, res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
-		t.Errorf("got %+v; want row.Info.State == protocol.CallDenied && len(g.tower.Calls()) == 0", row)
+		t.Errorf("got %+v; want row.Info.State CallDenied and no g.tower.Calls", row)
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if want := "the question was denied: not on this machine"; err != nil || len(lines) != 1 || lines[0].Why != want {
@@ -44,12 +44,12 @@ func TestOwnActIsNotAskedButARuleStopsIt(t *testing.T) {
 	own := command("a", "make")
 	own.Direct = true
 	if res := g.must(own); res.Info.State != protocol.CallDone || !res.Info.Direct {
-		t.Errorf("got %+v; want res.Info.State == protocol.CallDone && res.Info.Direct", res)
+		t.Errorf("got %+v; want Info.State CallDone and Info.Direct", res)
 	}
 	g.cfg.ToolApproval.Rules = []config.ToolRule{{ID: "r", Tool: "*__Bash", Decision: "deny", Reason: "no commands today"}}
 	own.ID = "b"
 	if res := g.must(own); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "no commands today") {
-		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && strings.Contains(res.Content.Text(), "no commands today")`, res)
+		t.Errorf(`got %+v; want Info.State CallDenied and "no commands today" in Content.Text`, res)
 	}
 	if len(g.tower.Calls()) != 1 || g.row("b").Info.State != protocol.CallDenied {
 		t.Error("a denied act ran, or has no row")
@@ -89,7 +89,7 @@ func TestACallThatWouldFailOnKeysAsksFirst(t *testing.T) {
 	}})
 	res := g.ask(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":".netrc"}`), Session: chat}, protocol.DecisionDeny, "", "")
 	if res.Info.State != protocol.CallDenied || strings.Contains(res.Content.Text(), "oldString") {
-		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && !strings.Contains(res.Content.Text(), "oldString")`, res)
+		t.Errorf(`got %+v; want Info.State CallDenied and no "oldString" in Content.Text`, res)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
 	c := tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat}
 	g.ask(c, protocol.DecisionAllow, "", "")
 	if inv := g.tower.Calls()[0]; inv.Expect != "sum of x" {
-		t.Errorf(`got %+v; want inv.Expect == "sum of x"`, inv)
+		t.Errorf(`got %+v; want Expect "sum of x"`, inv)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	}
 	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
 	if e := within(t, end); e.err != nil || e.IsError {
-		t.Fatalf("got %+v; want e.err == nil && !e.IsError", e)
+		t.Fatalf("got %+v; want no err and not IsError", e)
 	}
 	if got := g.rules.List().Rules[0].Hits; got != 1 {
 		t.Errorf("uses of the rule after the call it was made from: got %d, want 1", got)
@@ -132,16 +132,16 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 		t.Fatalf("got %+v\n%+v %v; want 1 rule, 3 lines and no error", rules, lines, err)
 	}
 	if l := lines[0]; l.By != "rule "+rules[0].ID || l.Rule != rules[0].ID || l.What != "go vet ./gateway" || l.State != protocol.CallDone || l.Node != "tower" {
-		t.Errorf(`got %+v; want l.By == "rule " + rules[0].ID && l.Rule == rules[0].ID && l.What == "go vet ./gateway" && l.State == protocol.CallDone && l.Node == "tower"`, l)
+		t.Errorf(`got %+v; want l.By %q, l.Rule %v, l.What "go vet ./gateway", l.State CallDone and l.Node "tower"`, l, "rule "+rules[0].ID, rules[0].ID)
 	}
 	if l := lines[1]; l.By != "owner ann" || l.Approval != q.ID || l.Verdict != "allow" {
-		t.Errorf(`got %+v; want l.By == "owner ann" && l.Approval == q.ID && l.Verdict == "allow"`, l)
+		t.Errorf(`got %+v; want l.By "owner ann", l.Approval %v and l.Verdict "allow"`, l, q.ID)
 	}
 	if l := lines[2]; l.Kind != protocol.AuditRuleMade || l.By != "owner ann" || l.Rule != rules[0].ID || len(l.Policy) == 0 {
-		t.Errorf(`got %+v; want l.Kind == protocol.AuditRuleMade && l.By == "owner ann" && l.Rule == rules[0].ID && len(l.Policy) != 0`, l)
+		t.Errorf(`got %+v; want l.Kind AuditRuleMade, l.By "owner ann", l.Rule %v and some l.Policy`, l, rules[0].ID)
 	}
 	if v, err := g.store.Audit.Verify(t.Context(), store.AuditHead{}); err != nil || v.Broken != 0 || v.Lines != 3 {
-		t.Errorf("got %+v %v; want err == nil && v.Broken == 0 && v.Lines == 3", v, err)
+		t.Errorf("got %+v %v; want no error, Broken 0 and Lines 3", v, err)
 	}
 }
 
@@ -158,15 +158,15 @@ func TestModeOfAChatHolds(t *testing.T) {
 	}
 	set(protocol.ModeReadOnly)
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "read-only") {
-		t.Errorf(`got %+v; want res.Info.State == protocol.CallDenied && strings.Contains(res.Content.Text(), "read-only")`, res)
+		t.Errorf(`got %+v; want Info.State CallDenied and "read-only" in Content.Text`, res)
 	}
 	set(protocol.ModeAcceptEdits)
 	res := g.must(tool.Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
 	if res.Info.State != protocol.CallDone {
-		t.Errorf("got %+v; want res.Info.State == protocol.CallDone", res)
+		t.Errorf("got %+v; want Info.State CallDone", res)
 	}
 	if len(g.tower.Calls()) != 1 {
-		t.Errorf("got %+v; want len(g.tower.Calls()) == 1", g.tower.Calls())
+		t.Errorf("got %+v; want tower.Calls of length 1", g.tower.Calls())
 	}
 	// A stranger on a channel writes to the same chat.
 	sub := g.bus.Subscribe()
@@ -177,7 +177,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 	})
 	g.answer(g.question(sub), protocol.DecisionDeny, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
-		t.Errorf("got %+v; want e.err == nil && e.Info.State == protocol.CallDenied && len(g.tower.Calls()) == 1", e)
+		t.Errorf("got %+v; want no e.err, e.Info.State CallDenied and g.tower.Calls of length 1", e)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			}
 			params.Scope = protocol.ScopeOnce
 			if res, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil || !res.Won {
-				t.Fatalf("got %v, %v; want err == nil && res.Won", res, err)
+				t.Fatalf("got %v, %v; want no error and Won", res, err)
 			}
 			e := within(t, end)
 			if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {
@@ -214,7 +214,7 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			}
 			for _, inv := range g.tower.Calls() {
 				if string(inv.Args) != c.args || inv.Approved == "" || inv.Approved == q.Hash {
-					t.Errorf(`got %+v; want string(inv.Args) == %v && inv.Approved != "" && inv.Approved != q.Hash`, inv, c.args)
+					t.Errorf("got %+v; want inv.Args %v, some inv.Approved and inv.Approved other than %v", inv, c.args, q.Hash)
 				}
 			}
 		})

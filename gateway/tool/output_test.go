@@ -30,7 +30,7 @@ func TestOutputOfACallThatLostItsMachineIsKept(t *testing.T) {
 	g.tower.Detach()
 	e := within(t, end)
 	if e.err != nil || e.Info.State != protocol.CallUnknown || e.Info.Tail != "tick 1\ntick 2\n" || !strings.HasSuffix(e.Content.Text(), "tick 2\n") {
-		t.Errorf(`got %+v; want e.err == nil && e.Info.State == protocol.CallUnknown && e.Info.Tail == "tick 1\ntick 2\n" && strings.HasSuffix(e.Content.Text(), "tick 2\n")`, e)
+		t.Errorf(`got %+v; want no err, Info.State CallUnknown, Info.Tail "tick 1\ntick 2\n" and a Content.Text that ends with "tick 2\n"`, e)
 	}
 }
 
@@ -43,16 +43,16 @@ func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
 	within(t, began)
 	g.report("a", "tick 1\n")
 	if row := g.row("a"); row.Info.State != protocol.CallRunning || row.Info.Tail != "tick 1\n" || row.InputSHA256 == "" {
-		t.Errorf(`got %+v; want row.Info.State == protocol.CallRunning && row.Info.Tail == "tick 1\n" && row.InputSHA256 != ""`, row)
+		t.Errorf(`got %+v; want Info.State CallRunning, Info.Tail "tick 1\n" and some InputSHA256`, row)
 	}
 	g.restart(&tooltest.Machine{})
 	cancel()
 	within(t, end)
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.HasSuffix(res.Content.Text(), "tick 1\n") {
-		t.Errorf(`got %+v; want res.Info.State == protocol.CallUnknown && strings.HasSuffix(res.Content.Text(), "tick 1\n")`, res)
+		t.Errorf(`got %+v; want Info.State CallUnknown and a Content.Text that ends with "tick 1\n"`, res)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallUnknown || row.Info.Tail != "tick 1\n" {
-		t.Errorf(`got %+v; want row.Info.State == protocol.CallUnknown && row.Info.Tail == "tick 1\n"`, row)
+		t.Errorf(`got %+v; want Info.State CallUnknown and Info.Tail "tick 1\n"`, row)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestEditedCallReturnsItsResultBesideTheNote(t *testing.T) {
 	}
 	e := within(t, end)
 	if !e.Info.Edited || e.Content.ResultText() != "built" || !strings.Contains(e.Content.Text(), "The person changed the call") {
-		t.Errorf(`got %+v; want e.Info.Edited && e.Content.ResultText() == "built" && strings.Contains(e.Content.Text(), "The person changed the call")`, e)
+		t.Errorf(`got %+v; want Info.Edited, Content.ResultText "built" and "The person changed the call" in Content.Text`, e)
 	}
 	if again := g.must(command("a", "make install")); string(again.Info.Args) != `{"command":"make"}` || again.Content.Text() != e.Content.Text() {
 		t.Errorf("after a restart: %+v", again)

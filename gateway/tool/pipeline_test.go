@@ -28,10 +28,10 @@ func TestJournalKnowsACallBeforeTheMachineDoes(t *testing.T) {
 	}
 	after := g.row("a")
 	if res.IsError || after.Info.State != protocol.CallDone || *after.Info.ExitCode != 0 || after.Info.EndedAt == 0 {
-		t.Errorf("got %+v\n%+v; want !res.IsError && after.Info.State == protocol.CallDone && *after.Info.ExitCode == 0 && after.Info.EndedAt != 0", res, after)
+		t.Errorf("got %+v\n%+v; want not res.IsError, after.Info.State CallDone, after.Info.ExitCode 0 and after.Info.EndedAt other than 0", res, after)
 	}
 	if inv := m.Calls()[0]; inv.IdempotencyKey != after.IdempotencyKey || inv.Tool != "Bash" || inv.SessionKey != chat || inv.RunID != "run" {
-		t.Errorf(`got %+v; want inv.IdempotencyKey == after.IdempotencyKey && inv.Tool == "Bash" && inv.SessionKey == chat && inv.RunID == "run"`, inv)
+		t.Errorf(`got %+v; want inv.IdempotencyKey %v, inv.Tool "Bash", inv.SessionKey %v and inv.RunID "run"`, inv, after.IdempotencyKey, chat)
 	}
 }
 
@@ -104,7 +104,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	first := g.question(sub)
 	cancel(tool.ErrSuspended)
 	if e := within(t, end); !errors.Is(e.err, tool.ErrSuspended) {
-		t.Fatalf("got %v; want errors.Is(e.err, tool.ErrSuspended)", e)
+		t.Fatalf("got %v; want error ErrSuspended", e)
 	}
 	if n := g.row("a").Attempt; n != 1 {
 		t.Errorf("the first attempt is %d", n)
@@ -122,7 +122,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	}
 	g.answer(second, protocol.DecisionAllow, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone || len(g.tower.Calls()) != 1 {
-		t.Errorf("got %+v; want e.err == nil && e.Info.State == protocol.CallDone && len(g.tower.Calls()) == 1", e)
+		t.Errorf("got %+v; want no e.err, e.Info.State CallDone and g.tower.Calls of length 1", e)
 	}
 	row := g.row("a")
 	if row.Attempt != 2 || row.IdempotencyKey != key {
@@ -158,7 +158,7 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower"})
 	g.answer(first, protocol.DecisionAllow, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone {
-		t.Errorf("got %+v; want e.err == nil && e.Info.State == protocol.CallDone", e)
+		t.Errorf("got %+v; want no err and Info.State CallDone", e)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestWaitingCallThatARuleNowAllowsTakesItsQuestionBack(t *testing.T) {
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.restart(&tooltest.Machine{})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDone {
-		t.Errorf("got %+v; want res.Info.State == protocol.CallDone", res)
+		t.Errorf("got %+v; want Info.State CallDone", res)
 	}
 	g.noQuestions()
 }
@@ -192,7 +192,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	}
 	g.restart(&tooltest.Machine{})
 	if res := g.must(command("a", "make")); res.Info.State != protocol.CallCancelled || !res.IsError || res.Content.Text() == "" {
-		t.Errorf(`got %+v; want res.Info.State == protocol.CallCancelled && res.IsError && res.Content.Text() != ""`, res)
+		t.Errorf("got %+v; want Info.State CallCancelled, IsError and some Content.Text", res)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestStoppedCallReturnsWhatThereIs(t *testing.T) {
 	end := g.do(t.Context(), command("a", "make"))
 	within(t, began)
 	if list := g.Running(); len(list) != 1 || list[0].State != protocol.CallRunning {
-		t.Errorf("got %+v; want len(list) == 1 && list[0].State == protocol.CallRunning", list)
+		t.Errorf("got %+v; want length 1 and list[0].State CallRunning", list)
 	}
 	if !g.Cancel("a") {
 		t.Error("the call was not under way")
@@ -228,7 +228,7 @@ func TestStoppedQuestionEndsItsCall(t *testing.T) {
 	g.question(sub)
 	g.Cancel("a")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || len(g.tower.Calls()) != 0 {
-		t.Errorf("got %+v; want e.err == nil && e.Info.State == protocol.CallCancelled && len(g.tower.Calls()) == 0", e)
+		t.Errorf("got %+v; want no e.err, e.Info.State CallCancelled and no g.tower.Calls", e)
 	}
 	g.noQuestions()
 }
@@ -246,7 +246,7 @@ func TestStoppedCallSaysWhenTheMachineIsSilent(t *testing.T) {
 	within(t, began)
 	g.Cancel("a")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "check before you repeat") {
-		t.Errorf(`got %+v; want e.err == nil && e.Info.State == protocol.CallCancelled && strings.Contains(e.Content.Text(), "check before you repeat")`, e)
+		t.Errorf(`got %+v; want no err, Info.State CallCancelled and "check before you repeat" in Content.Text`, e)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestMachineThatLeavesMakesTheOutcomeUnknown(t *testing.T) {
 	within(t, began)
 	g.tower.Detach()
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallUnknown || !strings.Contains(e.Content.Text(), "Unknown outcome") {
-		t.Errorf(`got %+v; want e.err == nil && e.Info.State == protocol.CallUnknown && strings.Contains(e.Content.Text(), "Unknown outcome")`, e)
+		t.Errorf(`got %+v; want no err, Info.State CallUnknown and "Unknown outcome" in Content.Text`, e)
 	} else if f := e.Info.Fault; f == nil || f.Code != protocol.FaultTargetUnreachable || f.Retryable {
 		t.Errorf("got the fault %+v, want an unreachable machine that must not be tried again", f)
 	}
@@ -300,7 +300,7 @@ func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 		g.restart(&tooltest.Machine{})
 		e := within(t, g.do(t.Context(), command("a", "make")))
 		if !errors.Is(e.err, protocol.ErrStorage) || len(g.tower.Calls()) != 0 {
-			t.Errorf("%s: got %+v; want errors.Is(e.err, protocol.ErrStorage) && len(g.tower.Calls()) == 0", state, e)
+			t.Errorf("%s: got %+v; want error ErrStorage and no g.tower.Calls", state, e)
 		}
 		g.noQuestions()
 	}
@@ -315,7 +315,7 @@ func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
 	}
 	for _, ch := range all {
 		if e := within(t, ch); e.err != nil && !errors.Is(e.err, protocol.ErrConflict) {
-			t.Errorf("got %v; want (e.err == nil || errors.Is(e.err, protocol.ErrConflict))", e.err)
+			t.Errorf("got %v; want no err or error ErrConflict", e.err)
 		}
 	}
 	if n := len(g.tower.Calls()); n != 1 {
@@ -337,7 +337,7 @@ func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := g.Run(t.Context(), tool.Call{Tool: c.tool, Args: json.RawMessage(c.args), Session: chat})
 			if err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Errorf("%s: got %v; want err != nil && (%v == nil || errors.Is(err, %v))", name, err, c.want, c.want)
+				t.Errorf("%s: got %v; want no %v or error %v", name, err, c.want, c.want)
 			}
 		})
 	}

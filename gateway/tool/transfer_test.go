@@ -111,7 +111,7 @@ func TestATransferOfKeysAsksAlsoWhereEditsAreAccepted(t *testing.T) {
 	}
 	args := json.RawMessage(`{"source":"tower:/home/ann/.ssh/id_rsa","destination":"gsv:key"}`)
 	if res := g.ask(tool.Call{ID: "a", Tool: "gsv__Transfer", Args: args, Session: chat}, protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
-		t.Errorf("got %+v; want res.Info.State == protocol.CallDenied", res)
+		t.Errorf("got %+v; want Info.State CallDenied", res)
 	}
 }
 

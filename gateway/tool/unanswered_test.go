@@ -86,7 +86,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 			began := time.Now()
 			e := <-g.do(t.Context(), call)
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError {
-				t.Errorf("%s: got %+v; want e.err == nil && e.Info.State == protocol.CallDenied && e.IsError", id, e)
+				t.Errorf("%s: got %+v; want no err, Info.State CallDenied and IsError", id, e)
 			}
 			q, err := g.store.Questions.Get(t.Context(), e.Info.ApprovalID)
 			if err != nil || q.State != protocol.QuestionExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
@@ -146,12 +146,12 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 		<-first
 		g.answer(open(), protocol.DecisionAllow, "", "")
 		if e := <-second; e.Info.State != protocol.CallDone {
-			t.Errorf("got %+v; want e.Info.State == protocol.CallDone", e)
+			t.Errorf("got %+v; want Info.State CallDone", e)
 		}
 		third := do("c")
 		g.answer(open(), protocol.DecisionAllow, "", "")
 		if e := <-third; e.Info.State != protocol.CallDone {
-			t.Errorf("got %+v; want e.Info.State == protocol.CallDone", e)
+			t.Errorf("got %+v; want Info.State CallDone", e)
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	w := NewFiles(home, config.Default)
 	list, err := w.List("ghost", "/")
 	if err != nil || list.Path != "/" || list.Files == nil || len(list.Files) != 0 || !slices.Equal(list.Directories, []string{"skills/"}) {
-		t.Errorf(`got %+v %v; want err == nil && list.Path == "/" && list.Files != nil && len(list.Files) == 0 && slices.Equal(list.Directories, []string{"skills/"})`, list, err)
+		t.Errorf(`got %+v %v; want no error, Path "/", a Files, no Files and Directories %v`, list, err, []string{"skills/"})
 	}
 	if list, err := w.List("ghost", "skills"); err != nil || len(list.Directories) == 0 {
 		t.Errorf("the skills that all share: %+v %v", list, err)
@@ -27,7 +27,7 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		t.Errorf("got %v; want the error protocol.ErrNotFound", err)
 	}
 	if _, list, err := w.Read("ghost", ""); err != nil || list == nil {
-		t.Errorf("got %+v %v; want err == nil && list != nil", list, err)
+		t.Errorf("got %+v %v; want no error and a list", list, err)
 	}
 	for _, name := range []string{"SOUL.md", "skills/none/SKILL.md", "a/b"} {
 		t.Run(name, func(t *testing.T) {
@@ -59,6 +59,6 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, err := w.List("ghost", ""); err != nil || !slices.Contains(list.Files, "note.md") {
-		t.Errorf(`got %+v %v; want err == nil && slices.Contains(list.Files, "note.md")`, list, err)
+		t.Errorf(`got %+v %v; want no error and "note.md" in Files`, list, err)
 	}
 }

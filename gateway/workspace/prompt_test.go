@@ -97,7 +97,7 @@ func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
 	w := folder(t)
 	for _, name := range []string{"SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"} {
 		if data, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || len(data) == 0 {
-			t.Errorf("%s: got %v; want err == nil && len(data) != 0", name, err)
+			t.Errorf("%s: got %v; want no error and some", name, err)
 		}
 	}
 	checkOmitted(t, w.Prompt(Facts{Private: true, Now: noon}), "<!--", "First of all", "USER.md)", "MEMORY.md)")
@@ -145,7 +145,7 @@ func TestNotesGoToTheirDay(t *testing.T) {
 	}
 	data, err := os.ReadFile(filepath.Join(w.dir, "memory", "2026-03-01.md"))
 	if err != nil || string(data) != "## 12:30\n\n- one\n\n- two\n" {
-		t.Errorf(`got %q %v; want err == nil && string(data) == "## 12:30\n\n- one\n\n- two\n"`, data, err)
+		t.Errorf(`got %q %v; want no error and "## 12:30\n\n- one\n\n- two\n"`, data, err)
 	}
 }
 
@@ -166,14 +166,14 @@ func TestEveryAgentHasAFolderOfItsOwnMadeOnce(t *testing.T) {
 	wg.Wait()
 	list, err := os.ReadDir(filepath.Join(home, "agents"))
 	if err != nil || len(list) != 1 || list[0].Name() != "work" {
-		t.Fatalf(`got %v, %v; want err == nil && len(list) == 1 && list[0].Name() == "work"`, list, err)
+		t.Fatalf(`got %v, %v; want no error, length 1 and list[0].Name "work"`, list, err)
 	}
 	for _, agent := range []protocol.AgentID{"work", "main"} {
 		if _, err := files.Write(agent, "SOUL.md", []byte("I am "+string(agent))); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := files.Delete(agent, "BOOTSTRAP.md"); err != nil && !errors.Is(err, protocol.ErrNotFound) {
-			t.Fatalf("got %v; want (err == nil || errors.Is(err, protocol.ErrNotFound))", err)
+			t.Fatalf("got %v; want no error or error ErrNotFound", err)
 		}
 	}
 	for _, agent := range []protocol.AgentID{"Work", "main"} {

@@ -208,7 +208,7 @@ func TestWriteFailsAfterTheFileChanged(t *testing.T) {
 			b.File("f", "one\ntwo\nthree\n")
 			_, err := b.Tools[tool].Call(context.Background(), access.Call{ExpectedSHA256: seen}, tooltest.Encode(t, a))
 			if err == nil || err.Error() != "The file changed after it was shown. Nothing was written; ask again." {
-				t.Errorf(`%s: got %v; want err != nil && err.Error() == "The file changed after it was shown. Nothing was written; ask again."`, tool, err)
+				t.Errorf(`%s: got %v; want the error "The file changed after it was shown. Nothing was written; ask again."`, tool, err)
 			}
 			if data, _ := os.ReadFile(path); string(data) != "one\ntwo\nthree\n" {
 				t.Errorf("%s: got file %q, want it unchanged", tool, data)

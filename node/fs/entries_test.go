@@ -131,7 +131,7 @@ func TestDeletionHighInTheTreeNeedsForce(t *testing.T) {
 	}
 	for in, want := range map[removeIn]bool{{Path: "/etc/hosts"}: true, {Path: "/etc", Recursive: true, Force: true}: true, {Path: "/etc/x/..", Recursive: true}: false, {Path: "/a/b/c", Recursive: true}: true} {
 		if err := in.checkDepth(); (err == nil) != want {
-			t.Errorf("%+v: got %v; want (err == nil) == %v", in, err, want)
+			t.Errorf("%+v: got %v; want success %v", in, err, want)
 		}
 	}
 	b := newBench(t)

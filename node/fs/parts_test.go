@@ -134,7 +134,7 @@ func TestFileThatChangesWhileItIsReadIsNotMixed(t *testing.T) {
 		fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultFailedPrecondition, "changed while it was read")
 		fault(b, "fs_read", tooltest.Args{"file_id": out.FileID}, protocol.FaultNotFound, "")
 		if t.Failed() {
-			t.Fatalf("got %v, want !t.Failed()", name)
+			t.Fatalf("got %v, want not Failed", name)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestProbeThatCannotEndEnforcesNothing(t *testing.T) {
 	defer box.Close()
 	r := box.Report()
 	if c := r.Check(sandbox.CheckWriteOutside); r.Summary != sandbox.None || c.Enforced || c.Why == "" {
-		t.Errorf(`got %s %+v; want r.Summary == sandbox.None && !c.Enforced && c.Why != ""`, r.Summary, c)
+		t.Errorf("got %s %+v; want r.Summary None, not c.Enforced and some c.Why", r.Summary, c)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestNewFilesAreSeenByTheNextCommand(t *testing.T) {
 				t.Fatal(err)
 			}
 			if out, e := k.run(k.spec("cat " + name)); e.Code != 0 {
-				t.Fatalf("%s: got %s; want e.Code == 0", name, out)
+				t.Fatalf("%s: got %s; want Code 0", name, out)
 			}
 		}
 		if err := os.RemoveAll(k.ws); err != nil {

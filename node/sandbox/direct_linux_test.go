@@ -18,7 +18,7 @@ func TestWithoutHelperTheGroupIsEnded(t *testing.T) {
 	p.Terminate()
 	polltest.Until(t, "the end of the command", closed(p.Exited()))
 	if e, err := p.Wait(); err != nil || e.Signal != "SIGTERM" {
-		t.Errorf(`got %+v %v; want err == nil && e.Signal == "SIGTERM"`, e, err)
+		t.Errorf(`got %+v %v; want no error and Signal "SIGTERM"`, e, err)
 	}
 	polltest.Until(t, "the end of the group", func() bool { return !alive(list[0]) && !alive(list[1]) })
 	p.Kill()

@@ -57,7 +57,7 @@ func TestTerminateReachesTheWholeTree(t *testing.T) {
 		p.Terminate()
 		polltest.Until(t, "the end of the tree", closed(p.Done()))
 		if e, err := p.Wait(); err != nil || e.Signal != "SIGTERM" {
-			t.Errorf(`got %+v, %v; want err == nil && e.Signal == "SIGTERM"`, e, err)
+			t.Errorf(`got %+v, %v; want no error and Signal "SIGTERM"`, e, err)
 		}
 		for _, pid := range list {
 			if alive(pid) {
@@ -141,7 +141,7 @@ func killNode(t *testing.T, k *kit, ws string) time.Duration {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
-		t.Fatalf(`got %v, %v; want err == nil && line == "ready\n"`, line, err)
+		t.Fatalf(`got %v, %v; want no error and line "ready\n"`, line, err)
 	}
 	list := pids(t, ws, 8)
 	begin := time.Now()

@@ -102,10 +102,10 @@ func TestAFloodOfOutputCostsTheHelperNothing(t *testing.T) {
 	before := own(helper)
 	n, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{out}, make([]byte, 256<<10))
 	if err != nil || n != 256<<20 {
-		t.Fatalf("got %v, %v; want err == nil && n == 256 << 20", n, err)
+		t.Fatalf("got %v, %v; want no error and 256 << 20", n, err)
 	}
 	if e, err := p.Wait(); err != nil || e.Code != 0 {
-		t.Fatalf("got %v, %v; want err == nil && e.Code == 0", e, err)
+		t.Fatalf("got %v, %v; want no error and Code 0", e, err)
 	}
 	if after := own(helper); after > before+4 {
 		t.Errorf("the helper grew from %d to %d MB", before, after)

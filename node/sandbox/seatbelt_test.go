@@ -12,7 +12,7 @@ import (
 func expand(t *testing.T, args []string) string {
 	t.Helper()
 	if len(args) < 3 || args[0] != "/usr/bin/sandbox-exec" || args[1] != "-p" {
-		t.Fatalf(`got %v; want len(args) >= 3 && args[0] == "/usr/bin/sandbox-exec" && args[1] == "-p"`, args)
+		t.Fatalf(`got %v; want length at least 3, args[0] "/usr/bin/sandbox-exec" and args[1] "-p"`, args)
 	}
 	text := args[2]
 	for i := 3; i+1 < len(args) && args[i] == "-D"; i += 2 {
@@ -66,13 +66,13 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 func TestSeatbeltReadOnlyNamesNoWorkspace(t *testing.T) {
 	text := expand(t, seatbeltArgs(seatbeltRules{Restrictions: confine.Restrictions{Writable: []string{"/private/tmp/x"}, Network: true}}, nil, []string{"/bin/true"}))
 	if strings.Count(text, "(allow file-write* ") != 1 || !strings.Contains(text, "(allow network*)") || strings.Contains(text, "(deny network*)") {
-		t.Errorf(`got %v; want strings.Count(text, "(allow file-write* ") == 1 && strings.Contains(text, "(allow network*)") && !strings.Contains(text, "(deny network*)")`, text)
+		t.Errorf(`got %v; want "(allow file-write* " 1 times, "(allow network*)" in it and no "(deny network*)"`, text)
 	}
 }
 
 func TestSeatbeltPathsAreNoProfileText(t *testing.T) {
 	args := seatbeltArgs(seatbeltRules{Restrictions: confine.Restrictions{Writable: []string{`/Users/u/a")) (allow default) ("`}}}, nil, []string{"/bin/true"})
 	if strings.Contains(args[2], "allow default") {
-		t.Errorf(`got %v; want !strings.Contains(args[2], "allow default")`, args[2])
+		t.Errorf(`got %v; want no "allow default" in args[2]`, args[2])
 	}
 }

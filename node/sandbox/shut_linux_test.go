@@ -75,7 +75,7 @@ func TestNoPrivilegesAreLeft(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		out, e := k.run(k.spec("grep -E '^(CapEff|CapPrm|CapInh|NoNewPrivs|Seccomp):' /proc/self/status"))
 		if e.Code != 0 {
-			t.Fatalf("got %v; want e.Code == 0", out)
+			t.Fatalf("got %v; want Code 0", out)
 		}
 		for line := range strings.Lines(out) {
 			f := strings.Fields(line)

@@ -45,7 +45,7 @@ func TestYieldReturnsEarlyOrNot(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo quick", "yieldMs": 100000}); out.Status != "completed" || out.Output != "quick\n" {
-		t.Errorf(`got %+v; want out.Status == "completed" && out.Output == "quick\n"`, out)
+		t.Errorf(`got %+v; want Status "completed" and Output "quick\n"`, out)
 	}
 	if n := len(tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "list"}).Sessions); n != 0 {
 		t.Errorf("%d sessions are listed", n)
@@ -53,7 +53,7 @@ func TestYieldReturnsEarlyOrNot(t *testing.T) {
 	began := time.Now()
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "sleep 999", "yieldMs": 1})
 	if out.Status != "running" || out.PID == 0 || time.Since(began) < minYield {
-		t.Errorf(`got %+v; want out.Status == "running" && out.PID != 0 && time.Since(began) >= minYield`, out)
+		t.Errorf(`got %+v; want Status "running", PID other than 0 and time since began at least %v`, out, minYield)
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": out.SessionID})
 	end(b, out.SessionID)
@@ -75,7 +75,7 @@ func TestBackgroundCommandsHaveNoTimeLimitUnlessGiven(t *testing.T) {
 	} {
 		c.in.Command = "true"
 		if p, err := planBash(b.WS, c.in); err != nil || p.timeout != c.want {
-			t.Errorf("%+v: got %v, %v; want err == nil && p.timeout == %v", c.in, p.timeout, err, c.want)
+			t.Errorf("%+v: got %v, %v; want no error and timeout %v", c.in, p.timeout, err, c.want)
 		}
 	}
 	for ms, want := range map[float64]time.Duration{0: minYield, 9: minYield, 11: 11 * time.Millisecond, 120000: maxYield, 120001: maxYield, 1e18: maxYield} {
@@ -86,7 +86,7 @@ func TestBackgroundCommandsHaveNoTimeLimitUnlessGiven(t *testing.T) {
 	useShell(t)
 	id := background(b, "sleep 999", tooltest.Args{"timeout": 50})
 	if out := end(b, id); out.Status != "timed_out" || !out.TimedOut {
-		t.Errorf(`got %+v; want out.Status == "timed_out" && out.TimedOut`, out)
+		t.Errorf(`got %+v; want Status "timed_out" and TimedOut`, out)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestBackgroundCommandsReportStartAndEnd(t *testing.T) {
 		ids[e.EventID] = true
 		seen[e.SessionID] = append(seen[e.SessionID], e.Event)
 		if e.StartedAt == 0 || (e.Event == "started") != (e.EndedAt == 0) || e.Event == "finished" && (e.OutputTail != "hi\n" || e.ExitCode == nil) {
-			t.Errorf(`got %+v; want e.StartedAt != 0 && (e.Event == "started") == (e.EndedAt == 0) && (e.Event != "finished" || e.OutputTail == "hi\n" && e.ExitCode != nil)`, e)
+			t.Errorf(`got %+v; want StartedAt, EndedAt if it ended, and output "hi\n" with an exit code if it finished`, e)
 		}
 	}
 	if len(ids) != 8 || len(seen) != 4 {
@@ -144,7 +144,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	b.jobs.Close()
 	waitForEnd(t, pid)
 	if words := tooltest.MustFail(b.Bench, "Bash", tooltest.Args{"command": "true"}); !strings.Contains(words, "shutting down") {
-		t.Errorf(`got %v; want strings.Contains(words, "shutting down")`, words)
+		t.Errorf(`got %v; want "shutting down" in it`, words)
 	}
 }
 
@@ -178,7 +178,7 @@ func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 				a[how] = 10
 			}
 			if words := tooltest.MustFail(b.Bench, "Bash", a); !strings.Contains(words, "already running on this machine") {
-				t.Errorf(`got %v; want strings.Contains(words, "already running on this machine")`, words)
+				t.Errorf(`got %v; want "already running on this machine" in it`, words)
 			}
 		})
 	}

@@ -189,14 +189,14 @@ func TestCommandsAreContained(t *testing.T) {
 			t.Errorf("%q: written outside: %v", c.mode, err)
 		}
 		if out.Enforced != c.enforced || out.ExitCode == nil || *out.ExitCode != 0 {
-			t.Errorf("%q: got %+v; want out.Enforced == %v && out.ExitCode != nil && *out.ExitCode == 0", c.mode, out, c.enforced)
+			t.Errorf("%q: got %+v; want Enforced %v and ExitCode 0", c.mode, out, c.enforced)
 		}
 		want := "y\n"
 		if c.mode == sandbox.Full {
 			want = "xy\n"
 		}
 		if !strings.HasSuffix(out.Output, want) {
-			t.Errorf("%q: got %q; want strings.HasSuffix(out.Output, %v)", c.mode, out.Output, want)
+			t.Errorf("%q: got %q; want a Output that ends with %v", c.mode, out.Output, want)
 		}
 	}
 }
@@ -205,14 +205,14 @@ func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
 	useShell(t)
 	b := newBenchWith(t, sandbox.Options{Missing: []string{"helper"}}, sandbox.Profile{})
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo hi"}); out.Enforced != notEnforced || out.Output != "hi\n" {
-		t.Errorf(`got %+v; want out.Enforced == notEnforced && out.Output == "hi\n"`, out)
+		t.Errorf(`got %+v; want Enforced %v and Output "hi\n"`, out, notEnforced)
 	}
 	for command, blocked := range map[string]bool{"curl --version": true, "git fetch": true, "echo hi": false} {
 		t.Run(command, func(t *testing.T) {
 			out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
 			var word *networkWord
 			if errors.As(err, &word) != blocked || !blocked && out.Status != "completed" {
-				t.Errorf(`%s: got %+v, %v; want errors.As(err, &word) == blocked && (blocked || out.Status == "completed")`, command, out, err)
+				t.Errorf(`%s: got %+v, %v; want the network blocked %v, and Status "completed" if not`, command, out, err, blocked)
 			}
 			if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}); (p.Problem != "") != blocked {
 				t.Errorf("preview of %s: %+v", command, p)

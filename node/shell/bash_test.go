@@ -41,11 +41,11 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 				}
 			}
 			if m["status"] != c.status || m["output"] != c.output || m["tail"] != c.output || m["exitCode"] != c.code || m["signal"] != c.signal {
-				t.Errorf(`%s: got %v; want m["status"] == %v && m["output"] == %v && m["tail"] == %v && m["exitCode"] == %v && m["signal"] == %v`, c.command, m, c.status, c.output, c.output, c.code, c.signal)
+				t.Errorf(`%s: got %v; want m["status"] %v, m["output"] %v, m["tail"] %v, m["exitCode"] %v and m["signal"] %v`, c.command, m, c.status, c.output, c.output, c.code, c.signal)
 			}
 			start, end := int64(m["startedAt"].(float64)), int64(m["endedAt"].(float64))
 			if start < before || end < start || m["timedOut"] != false || m["truncated"] != false || m["workdir"] != b.WS.Dir() {
-				t.Errorf(`%s: got %v; want start >= before && end >= start && m["timedOut"] == false && m["truncated"] == false && m["workdir"] == b.WS.Dir()`, c.command, m)
+				t.Errorf(`%s: got %v; want start at least %v, end at least %v, not m["timedOut"], not m["truncated"] and m["workdir"] %v`, c.command, m, before, start, b.WS.Dir())
 			}
 			if _, ok := m["pid"]; ok {
 				t.Errorf("%s: a finished command has a pid", c.command)
@@ -86,11 +86,11 @@ func TestBashRunsInTheFolderItIsGiven(t *testing.T) {
 	} {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `pwd; echo "$PWD"`, "workdir": c.workdir})
 		if out.Output != c.want+"\n"+c.want+"\n" || out.Workdir != c.want {
-			t.Errorf(`%q: got %+v; want out.Output == %v + "\n" + %v + "\n" && out.Workdir == %v`, c.workdir, out, c.want, c.want, c.want)
+			t.Errorf(`%q: got %+v; want Output with %q on two lines, and Workdir %[3]q`, c.workdir, out, c.want)
 		}
 	}
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "true", "workdir": outside}); !p.Outside || p.Folder != outside || p.Problem != "" {
-		t.Errorf(`got %+v; want p.Outside && p.Folder == outside && p.Problem == ""`, p)
+		t.Errorf("got %+v; want Outside, Folder %v and an empty Problem", p, outside)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	for range 3 {
 		wg.Go(func() {
 			if out, err := tooltest.Call[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo mine"}); err != nil || out.Output != "mine\n" {
-				t.Errorf(`got %+v, %v; want err == nil && out.Output == "mine\n"`, out, err)
+				t.Errorf(`got %+v, %v; want no error and Output "mine\n"`, out, err)
 			}
 		})
 	}
@@ -172,7 +172,7 @@ func TestBashGivesNoInput(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "cat; read x; echo $?", "timeout": 20000}); out.TimedOut || out.Output != "1\n" {
-		t.Errorf(`got %+v; want !out.TimedOut && out.Output == "1\n"`, out)
+		t.Errorf(`got %+v; want not TimedOut and Output "1\n"`, out)
 	}
 }
 
@@ -188,14 +188,14 @@ func TestPreviewOfBashNamesItsPrograms(t *testing.T) {
 	for _, pr := range p.Programs {
 		names = append(names, pr.Name)
 		if (pr.Name == "nosuchprogram") != (pr.Path == "") {
-			t.Errorf(`got %+v; want (pr.Name == "nosuchprogram") == (pr.Path == "")`, pr)
+			t.Errorf(`got %+v; want Name == "nosuchprogram" %v`, pr, pr.Path == "")
 		}
 	}
 	if got := strings.Join(names, " "); got != "cat sort ./bin/tool ls nosuchprogram" {
 		t.Errorf("programs: %s", got)
 	}
 	if p.Programs[2].Path != tool || p.Shell != "/bin/sh" || p.Folder != b.WS.Dir() || p.Outside {
-		t.Errorf(`got %+v; want p.Programs[2].Path == tool && p.Shell == "/bin/sh" && p.Folder == b.WS.Dir() && !p.Outside`, p)
+		t.Errorf(`got %+v; want p.Programs[2].Path %v, p.Shell "/bin/sh", p.Folder %v and not p.Outside`, p, tool, b.WS.Dir())
 	}
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "if ("}); p.Programs != nil || p.Problem != "" {
 		t.Errorf("a command that cannot be parsed: %+v", p)

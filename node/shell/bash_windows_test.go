@@ -40,7 +40,7 @@ func TestWindowsBashReturnsWhatCmdPrints(t *testing.T) {
 					status = "failed"
 				}
 				if m["output"] != c.output || m["exitCode"] != float64(c.code) || m["status"] != status || m["signal"] != nil || m["timedOut"] != false {
-					t.Errorf(`%q %s: got %v; want m["output"] == %v && m["exitCode"] == float64(%v) && m["status"] == status && m["signal"] == nil && m["timedOut"] == false`, mode, c.command, m, c.output, c.code)
+					t.Errorf(`%q %s: got %v; want output %q, exit code %d, status %v, no signal and no timeout`, mode, c.command, m, c.output, c.code, status)
 				}
 			})
 		}
@@ -54,11 +54,11 @@ func TestWindowsTimeoutEndsTheTree(t *testing.T) {
 		for limit := 3000; limit < 60_000 && !strings.HasPrefix(out.Output, "begun"); limit *= 4 { // cmd.exe may take longer than that to start, and linger ends after a minute
 			out = tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"timeout": limit, "command": "echo begun& start /b " + linger(t) + " & " + linger(t)})
 			if !out.TimedOut || out.Status != "failed" || out.OutputStillOpen {
-				t.Errorf(`%q: got %+v; want out.TimedOut && out.Status == "failed" && !out.OutputStillOpen`, mode, out)
+				t.Errorf(`%q: got %+v; want TimedOut, Status "failed" and not OutputStillOpen`, mode, out)
 			}
 		}
 		if !strings.HasPrefix(out.Output, "begun") {
-			t.Errorf(`%q: got %+v; want strings.HasPrefix(out.Output, "begun")`, mode, out)
+			t.Errorf(`%q: got %+v; want a Output that begins with "begun"`, mode, out)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 		b := cmdExe(t, mode)
 		start := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `set /p x=& call echo got %x%`, "background": true})
 		if start.Status != "running" || start.PID == 0 {
-			t.Fatalf(`got %+v; want start.Status == "running" && start.PID != 0`, start)
+			t.Fatalf(`got %+v; want Status "running" and PID other than 0`, start)
 		}
 		call := func(action string, more tooltest.Args) map[string]any {
 			a := tooltest.Args{"action": action, "sessionId": start.SessionID}
@@ -78,14 +78,14 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 			return tooltest.Must[map[string]any](b.Bench, "Process", a)
 		}
 		if m := call("submit", tooltest.Args{"data": "word"}); m["status"] != "running" || m["bytesWritten"] == nil {
-			t.Errorf(`got %v; want m["status"] == "running" && m["bytesWritten"] != nil`, m)
+			t.Errorf(`got %v; want m["status"] "running" and a m["bytesWritten"]`, m)
 		}
 		wait(t.Context(), b.jobs.get(start.SessionID), 3*time.Minute, nil)
 		if m := call("poll", nil); m["status"] != "completed" || !strings.Contains(m["tail"].(string), "got word") {
-			t.Errorf(`%q: got %v; want m["status"] == "completed" && strings.Contains(m["tail"].(string), "got word")`, mode, m)
+			t.Errorf(`%q: got %v; want m["status"] "completed" and "got word" in m["tail"]`, mode, m)
 		}
 		if m := call("write", tooltest.Args{"data": "x"}); !strings.Contains(fmt.Sprint(m["error"]), "already exited") {
-			t.Errorf(`got %v; want strings.Contains(fmt.Sprint(m["error"]), "already exited")`, m)
+			t.Errorf(`got %v; want "already exited" in m["error"]`, m)
 		}
 	}
 }
@@ -109,17 +109,17 @@ func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
 		prints("ready")
 		out, err := tooltest.Call[map[string]any](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33})
 		if err != nil && !strings.HasSuffix(err.Error(), "Not implemented.") || err == nil && out["cols"] != 77.0 { // by Wine 8
-			t.Errorf(`%q: got %v %v; want (err == nil || strings.HasSuffix(err.Error(), "Not implemented.")) && (err != nil || out["cols"] == 77.0)`, mode, out, err)
+			t.Errorf(`%q: got %v %v; want either no error or an error that ends with "Not implemented." and either an error or out["cols"] 77.0`, mode, out, err)
 		}
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "word"})
 		prints("got word")
 		wait(t.Context(), j, 3*time.Minute, nil)
 		if out := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); out["exitCode"] != 7.0 || out["running"] != false {
-			t.Errorf(`%q: got %+v; want out["exitCode"] == 7.0 && out["running"] == false`, mode, out)
+			t.Errorf(`%q: got %+v; want out["exitCode"] 7.0 and not out["running"]`, mode, out)
 		}
 		out = tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33})
 		if !strings.Contains(fmt.Sprint(out["error"]), "already exited") {
-			t.Errorf(`%q: got %+v; want strings.Contains(fmt.Sprint(out["error"]), "already exited")`, mode, out)
+			t.Errorf(`%q: got %+v; want "already exited" in out["error"]`, mode, out)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestWindowsKillEndsTheTree(t *testing.T) {
 			t.Errorf("%q: something runs on", mode)
 		}
 		if m := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": start.SessionID}); m["status"] != "failed" || m["running"] != false {
-			t.Errorf(`%q: got %+v; want m["status"] == "failed" && m["running"] == false`, mode, m)
+			t.Errorf(`%q: got %+v; want m["status"] "failed" and not m["running"]`, mode, m)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
 		t.Errorf("got %+v, want it enforced", c)
 	}
 	if _, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: "curl x"}); err == nil || !strings.Contains(err.Error(), "network is blocked") {
-		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), "network is blocked")`, err)
+		t.Errorf(`got %v; want an error with "network is blocked"`, err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 	}
 	var e record
 	if err := json.Unmarshal(data, &e); err != nil || !e.Command.isRunning() || !e.Node.isRunning() {
-		t.Fatalf("got %s %v; want err == nil && e.Command.isRunning() && e.Node.isRunning()", data, err)
+		t.Fatalf("got %s %v; want no error, Command.isRunning and Node.isRunning", data, err)
 	}
 	node.Process.Kill()
 	node.Wait()
@@ -228,7 +228,7 @@ func TestWindowsCommandsEndWithTheNode(t *testing.T) {
 	defer jobs.Close()
 	left := jobs.Recover(t.Context())
 	if len(left) != 1 || left[0].SessionID != id || left[0].WasRunning || len(said) != 1 || said[0].SessionID != id || said[0].Event != "failed" {
-		t.Errorf(`got %+v %+v; want len(left) == 1 && left[0].SessionID == id && !left[0].WasRunning && len(said) == 1 && said[0].SessionID == id && said[0].Event == "failed"`, left, said)
+		t.Errorf(`got %+v %+v; want length 1, left[0].SessionID %v, not left[0].WasRunning, length 1, said[0].SessionID %v and said[0].Event "failed"`, left, said, id, id)
 	}
 }
 
@@ -245,12 +245,12 @@ func TestWindowsShellsGetTheirOwnCommandLines(t *testing.T) {
 			}
 			words := shellArgs(c.shell, command, `C:\work`)
 			if words[0] != c.shell || strings.Join(words[1:len(words)-1], " ") != c.args || !strings.Contains(words[len(words)-1], command) {
-				t.Errorf(`got %q; want words[0] == %v && strings.Join(words[1:len(words)-1], " ") == %v && strings.Contains(words[len(words)-1], command)`, words, c.shell, c.args)
+				t.Errorf("got %q; want words[0] %v, words %v and %v in the last of words", words, c.shell, c.args, command)
 			}
 		})
 	}
 	t.Setenv("SHELL", "/usr/bin/bash") // as Git's terminal has it
 	if s := Path(); !filepath.IsAbs(s) || strings.HasSuffix(s, "bash") {
-		t.Errorf(`got %v; want filepath.IsAbs(s) && !strings.HasSuffix(s, "bash")`, s)
+		t.Errorf(`got %v; want an absolute s and a text that does not end with "bash"`, s)
 	}
 }

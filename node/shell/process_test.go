@@ -72,21 +72,21 @@ func TestBackgroundCommandsAreTalkedTo(t *testing.T) {
 	b := newBench(t)
 	id := background(b, `while read x; do echo "got $x"; [ "$x" = quit ] && exit 4; done`, nil)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); !out.Running || out.Status != "running" || out.ExitCode != nil {
-		t.Errorf(`got %+v; want out.Running && out.Status == "running" && out.ExitCode == nil`, out)
+		t.Errorf(`got %+v; want Running, Status "running" and no ExitCode`, out)
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "write", "sessionId": id, "data": "he"}); out.BytesWritten != 2 || out.Status != "running" {
-		t.Errorf(`got %+v; want out.BytesWritten == 2 && out.Status == "running"`, out)
+		t.Errorf(`got %+v; want BytesWritten 2 and Status "running"`, out)
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": " Submit ", "sessionId": id, "data": "llo"})
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "quit"}); out.BytesWritten != 5 {
-		t.Errorf("got %+v; want out.BytesWritten == 5", out)
+		t.Errorf("got %+v; want BytesWritten 5", out)
 	}
 	if out := end(b, id); out.Status != "failed" || out.Running || out.ExitCode == nil || *out.ExitCode != 4 || out.Tail != "got hello\ngot quit\n" {
-		t.Errorf(`got %+v; want out.Status == "failed" && !out.Running && out.ExitCode != nil && *out.ExitCode == 4 && out.Tail == "got hello\ngot quit\n"`, out)
+		t.Errorf(`got %+v; want Status "failed", not Running, ExitCode 4 and Tail "got hello\ngot quit\n"`, out)
 	}
 	for _, action := range []string{"write", "submit", "kill"} {
 		if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": id, "data": "x"}); out.Status != "failed" || out.Error != "Session "+id+" has already exited" {
-			t.Errorf(`%s: got %+v; want out.Status == "failed" && out.Error == "Session " + id + " has already exited"`, action, out)
+			t.Errorf(`%s: got %+v; want Status "failed" and Error %q`, action, out, "Session "+id+" has already exited")
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "list"}); out.Status != "completed" || len(out.Sessions) != 0 || out.Text == "" {
-		t.Errorf(`got %+v; want out.Status == "completed" && len(out.Sessions) == 0 && out.Text != ""`, out)
+		t.Errorf(`got %+v; want Status "completed", no Sessions and some Text`, out)
 	}
 	tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"})
 	first := background(b, "sleep 999", nil)
@@ -107,10 +107,10 @@ func TestProcessListsNewestFirstAndOnlyBackground(t *testing.T) {
 		t.Errorf("got %+v; want the completed command, then the running one", out.Sessions)
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": first}); out.Status != "running" || out.SessionID != first || out.Message == "" {
-		t.Errorf(`got %+v; want out.Status == "running" && out.SessionID == first && out.Message != ""`, out)
+		t.Errorf(`got %+v; want Status "running", SessionID %v and some Message`, out, first)
 	}
 	if out := end(b, first); out.Status != "failed" || out.Signal != "SIGKILL" || out.ExitCode != nil {
-		t.Errorf(`got %+v; want out.Status == "failed" && out.Signal == "SIGKILL" && out.ExitCode == nil`, out)
+		t.Errorf(`got %+v; want Status "failed", Signal "SIGKILL" and no ExitCode`, out)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestProcessPagesTheLog(t *testing.T) {
 	quiet := background(b, "true", nil)
 	end(b, quiet)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "log", "sessionId": quiet}); out.Log != "(no output)" || out.TotalLines != 0 {
-		t.Errorf(`got %+v; want out.Log == "(no output)" && out.TotalLines == 0`, out)
+		t.Errorf(`got %+v; want Log "(no output)" and TotalLines 0`, out)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestLinesKeepTheirNumbersWhenTheHeadIsLost(t *testing.T) {
 	} {
 		p := log(c.offset, c.limit)
 		if p.Log != c.want || p.Offset != c.from || p.TotalLines != 100_001 || p.TotalChars != maxOutput || p.TotalBytes != 588_905 || !p.Truncated {
-			t.Errorf("%+v: got %+v; want p.Log == %v && p.Offset == %v && p.TotalLines == 100_001 && p.TotalChars == maxOutput && p.TotalBytes == 588_905 && p.Truncated", c, p, c.want, c.from)
+			t.Errorf("%+v: got %+v; want Log %v, Offset %v, TotalLines 100_001, TotalChars %v, TotalBytes 588_905 and Truncated", c, p, c.want, c.from, maxOutput)
 		}
 	}
 	p := log(0, 3) // lost, so the first remaining line comes
@@ -195,7 +195,7 @@ func TestAFloodStaysSmall(t *testing.T) {
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
 	if out := end(b, id); len(out.Tail) != maxTail || out.Signal != "SIGKILL" {
-		t.Errorf(`got %+v; want len(out.Tail) == maxTail && out.Signal == "SIGKILL"`, out)
+		t.Errorf(`got %+v; want Tail of length %v and Signal "SIGKILL"`, out, maxTail)
 	}
 	if j.out.bufferSize() > retained {
 		t.Errorf("%d bytes are held at the end", j.out.bufferSize())
@@ -208,7 +208,7 @@ func TestAClosedInputIsSaid(t *testing.T) {
 		waitForOutput(b, id, func(s string) bool { return s == "closed\n" })
 		for _, action := range []string{"write", "submit"} {
 			if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": id, "data": "x"}); out.Error != "Session "+id+" stdin is not writable" || out.Status != "failed" {
-				t.Errorf(`%s: got %+v; want out.Error == "Session " + id + " stdin is not writable" && out.Status == "failed"`, action, out)
+				t.Errorf(`%s: got %+v; want Error %q and Status "failed"`, action, out, "Session "+id+" stdin is not writable")
 			}
 		}
 	})
@@ -223,17 +223,17 @@ func TestProcessRefusesInTheOriginalsWords(t *testing.T) {
 				t.Errorf("%s: got %s, want %q", action, words, "sessionId is required for this action")
 			}
 			if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": action, "sessionId": "x"}); out.Status != "failed" || out.Error != "No session found for x" {
-				t.Errorf(`%s: got %+v; want out.Status == "failed" && out.Error == "No session found for x"`, action, out)
+				t.Errorf(`%s: got %+v; want Status "failed" and Error "No session found for x"`, action, out)
 			}
 		})
 	}
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "dance", "sessionId": "x"}); out.Error != "Unknown action dance" {
-		t.Errorf(`got %+v; want out.Error == "Unknown action dance"`, out)
+		t.Errorf(`got %+v; want Error "Unknown action dance"`, out)
 	}
 	id := background(b, "sleep 999", nil)
 	b.jobs.get(id).background.Store(false)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": id}); out.Error != "Session "+id+" is not backgrounded" {
-		t.Errorf(`got %+v; want out.Error == "Session " + id + " is not backgrounded"`, out)
+		t.Errorf("got %+v; want Error %q", out, "Session "+id+" is not backgrounded")
 	}
 }
 

@@ -27,16 +27,16 @@ func TestATerminalIsOneAndCanBeResized(t *testing.T) {
 			tooltest.Args{"pty": true})
 		waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "terminal\r\n40 120\r\n") })
 		if out := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33}); out["cols"] != 77.0 || out["rows"] != 33.0 || out["status"] != "running" {
-			t.Errorf(`got %v; want out["cols"] == 77.0 && out["rows"] == 33.0 && out["status"] == "running"`, out)
+			t.Errorf(`got %v; want out["cols"] 77.0, out["rows"] 33.0 and out["status"] "running"`, out)
 		}
 		tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "one"})
 		waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "33 77\r\n") && strings.Contains(s, "got one\r\n") })
 		tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "quit"})
 		if out := end(b, id); out.ExitCode == nil || *out.ExitCode != 3 || !strings.HasSuffix(out.Tail, "got quit\r\n") {
-			t.Errorf(`got %+v; want out.ExitCode != nil && *out.ExitCode == 3 && strings.HasSuffix(out.Tail, "got quit\r\n")`, out)
+			t.Errorf(`got %+v; want ExitCode 3 and a Tail that ends with "got quit\r\n"`, out)
 		}
 		if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 77, "rows": 33}); out.Error != "Session "+id+" has already exited" {
-			t.Errorf(`got %+v; want out.Error == "Session " + id + " has already exited"`, out)
+			t.Errorf("got %+v; want Error %q", out, "Session "+id+" has already exited")
 		}
 	})
 }
@@ -47,7 +47,7 @@ func TestControlCReachesTheProgramInTheTerminal(t *testing.T) {
 		waitForOutput(b, id, func(s string) bool { return strings.Contains(s, "ready") })
 		tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "write", "sessionId": id, "data": "\x03"})
 		if out := end(b, id); out.Signal != "SIGINT" && (out.ExitCode == nil || *out.ExitCode != 130) {
-			t.Errorf(`got %+v; want (out.Signal == "SIGINT" || out.ExitCode != nil && *out.ExitCode == 130)`, out)
+			t.Errorf(`got %+v; want Signal "SIGINT" or ExitCode 130`, out)
 		}
 	})
 }
@@ -56,11 +56,11 @@ func TestATerminalThatNobodyTypesAtHasNoInput(t *testing.T) {
 	inEachBench(t, func(t *testing.T, b *bench) {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "cat; test -t 1 && echo $TERM", "pty": true, "timeout": 180_000})
 		if out.TimedOut || out.Output != "xterm-256color\r\n" {
-			t.Errorf(`got %+v; want !out.TimedOut && out.Output == "xterm-256color\r\n"`, out)
+			t.Errorf(`got %+v; want not TimedOut and Output "xterm-256color\r\n"`, out)
 		}
 		out = tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "exec sleep 999", "pty": true, "timeout": 100})
 		if !out.TimedOut || out.Signal != "SIGTERM" {
-			t.Errorf(`got %+v; want out.TimedOut && out.Signal == "SIGTERM"`, out)
+			t.Errorf(`got %+v; want TimedOut and Signal "SIGTERM"`, out)
 		}
 	})
 }
@@ -79,12 +79,12 @@ func TestResizeRefusesWhatMakesNoSense(t *testing.T) {
 	b := newBench(t)
 	id := background(b, "sleep 999", nil)
 	if out := tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "resize", "sessionId": id, "cols": 80, "rows": 24}); out.Error != "Session "+id+" has no terminal; start it with pty" {
-		t.Errorf(`got %+v; want out.Error == "Session " + id + " has no terminal; start it with pty"`, out)
+		t.Errorf("got %+v; want Error %q", out, "Session "+id+" has no terminal; start it with pty")
 	}
 	for _, a := range []tooltest.Args{{}, {"cols": 80}, {"cols": 80, "rows": 0}, {"cols": -1, "rows": 24}, {"cols": 80.5, "rows": 24}, {"cols": 1e9, "rows": 24}} {
 		a["action"], a["sessionId"] = "resize", id
 		if words := tooltest.MustFail(b.Bench, "Process", a); !strings.Contains(words, "cols") && !strings.Contains(words, "rows") {
-			t.Errorf(`%v: got %s; want (strings.Contains(words, "cols") || strings.Contains(words, "rows"))`, a, words)
+			t.Errorf(`%v: got %s; want "cols" in it or "rows" in it`, a, words)
 		}
 	}
 }

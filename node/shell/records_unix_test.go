@@ -55,7 +55,7 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 		}
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, id+recordSuffix)); err != nil || strings.Contains(string(data), "secret") {
-		t.Errorf(`got %s, %v; want err == nil && !strings.Contains(string(data), "secret")`, data, err)
+		t.Errorf(`got %s, %v; want no error and no "secret"`, data, err)
 	}
 	if left := b.jobs.Recover(t.Context()); left != nil || !b.jobs.get(id).isRunning() {
 		t.Errorf("a command of a node that lives was taken for one that is left: %v", left)
@@ -115,7 +115,7 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 		alive[l.SessionID] = l.WasRunning
 	}
 	if len(alive) != 4 || !alive["mild"] || !alive["wild"] || alive["gone"] || alive["reused"] {
-		t.Errorf(`got %v; want len(alive) == 4 && alive["mild"] && alive["wild"] && !alive["gone"] && !alive["reused"]`, alive)
+		t.Errorf(`got %v; want length 4, alive["mild"], alive["wild"], not alive["gone"] and not alive["reused"]`, alive)
 	}
 	for name, c := range map[string]<-chan error{"mild": mildEnded, "wild": wildEnded} {
 		t.Run(name, func(t *testing.T) {

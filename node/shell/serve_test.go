@@ -154,7 +154,7 @@ func TestWhatIsShownIsWhatRuns(t *testing.T) {
 		_, r, _, over := startServer(t, serveIn{Command: line})
 		e := <-over
 		if _, ok := errors.AsType[*protocol.Fault](e.err); !ok || r.started {
-			t.Errorf("%q: got %+v; want ok && !r.started", line, e)
+			t.Errorf("%q: got %+v; want ok and not started", line, e)
 		}
 	}
 	tool, _, _, over := startServer(t, serveIn{Command: "true", Server: "../x"})

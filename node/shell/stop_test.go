@@ -46,7 +46,7 @@ func TestATimeoutIsReported(t *testing.T) {
 		t.Errorf("took %v", took)
 	}
 	if !out.TimedOut || out.Cancelled || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGTERM" || out.DurationMs < 200 {
-		t.Errorf(`got %+v; want out.TimedOut && !out.Cancelled && out.Status == "failed" && out.ExitCode == nil && out.Signal == "SIGTERM" && out.DurationMs >= 200`, out)
+		t.Errorf(`got %+v; want TimedOut, not Cancelled, Status "failed", no ExitCode, Signal "SIGTERM" and DurationMs at least 200`, out)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 			took := time.Since(stopped)
 			cancel()
 			if err != nil || !out.Cancelled || out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != c.signal {
-				t.Errorf(`%s: got %+v, %v; want err == nil && out.Cancelled && !out.TimedOut && out.Status == "failed" && out.ExitCode == nil && out.Signal == %v`, c.name, out, err, c.signal)
+				t.Errorf(`%s: got %+v, %v; want no error, Cancelled, not TimedOut, Status "failed", no ExitCode and Signal %v`, c.name, out, err, c.signal)
 			}
 			if took < c.least || took > 5*time.Minute {
 				t.Errorf("%s: took %v", c.name, took)

@@ -154,7 +154,7 @@ func TestHostsOfTheSettingsAreFetchedFrom(t *testing.T) {
 				t.Fatal(err)
 			}
 			if g, err := c.mayFetch(t.Context(), u); (err == nil) != want || g.own.IsValid() {
-				t.Errorf("%s: got %v; want (err == nil) == %v && !g.own.IsValid()", at, err, want)
+				t.Errorf("%s: got %v; want success %v and no own address", at, err, want)
 			}
 		})
 	}

@@ -78,7 +78,7 @@ func TestAMessageToAPausedAgentSaysWhyItWaits(t *testing.T) {
 		queued(ctx, t, c)
 		pause(ctx, t, c, false)
 		if err := <-over; err != nil || !strings.Contains(out.String(), "run make test") || !strings.Contains(note.String(), "The agent is paused, so your message is waiting.") {
-			t.Errorf(`got %v, %q, %q; want err == nil && strings.Contains(out.String(), "run make test") && strings.Contains(note.String(), "The agent is paused, so your message is waiting.")`, err, out.String(), note.String())
+			t.Errorf(`got %v, %q, %q; want no error, "run make test" in it and "The agent is paused, so your message is waiting." in it`, err, out.String(), note.String())
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestAStateFromBeforeARunDoesNotEndIt(t *testing.T) {
 		ch := &chat{c: c, session: protocol.MainSession, term: &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}}
 		var old protocol.FeedSnapshot
 		if over, err := ch.resumeAfterGap(ctx, res.RunID, old); over || err != nil {
-			t.Errorf("got %v, %v, %q; want !over && err == nil", over, err, note.String())
+			t.Errorf("got %v, %v, %q; want not over and no error", over, err, note.String())
 		}
 		pause(ctx, t, c, false)
 		for working := true; working && ctx.Err() == nil; {
@@ -105,7 +105,7 @@ func TestAStateFromBeforeARunDoesNotEndIt(t *testing.T) {
 			working = err != nil || s.IsProcessing || s.QueueSize > 0
 		}
 		if over, err := ch.resumeAfterGap(ctx, res.RunID, old); !over || err != nil || !strings.Contains(out.String(), "run make test") {
-			t.Errorf(`got %v, %v, %q; want over && err == nil && strings.Contains(out.String(), "run make test")`, over, err, out.String())
+			t.Errorf(`got %v, %v, %q; want over, no error and "run make test" in it`, over, err, out.String())
 		}
 	})
 }
@@ -126,7 +126,7 @@ func TestCtrlCBeforeThereIsAChatLeavesAtOnce(t *testing.T) {
 		t.Setenv("FAIRLEAD_TOKEN", "t")
 		root.SetArgs(append(args, "--url", "ws://"+silent.Addr().String()+"/ws", "--home", home))
 		if err := root.ExecuteContext(interrupted); !errors.Is(err, context.Canceled) || exitCode(err, true) != exitInterrupted {
-			t.Errorf("%q: got %v; want errors.Is(err, context.Canceled) && exitCode(err, true) == exitInterrupted", args, err)
+			t.Errorf("%q: got %v; want error Canceled and exit code %v", args, err, exitInterrupted)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestAChatsOwnGatewayIsWhereCommandsLookForIt(t *testing.T) {
 			o := options{url: url}
 			address, here := o.listenAddress()
 			if here != (want != "") || here && address != want || !here && address != gateway.DefaultListen {
-				t.Errorf(`%s: got %s, %v; want here == (%v != "") && (!here || address == %v) && (here || address == gateway.DefaultListen)`, url, address, here, want, want)
+				t.Errorf("%s: got %s, %v; want %q, or the default address if that is empty", url, address, here, want)
 			}
 		})
 	}

@@ -32,7 +32,7 @@ func TestTheEndOfARunIsToldOnce(t *testing.T) {
 		term.message(protocol.Message{Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, Content: protocol.Content{protocol.Text(text)}})
 		err := term.finish(c.run)
 		if err == nil || out.String() != c.out || note.String() != c.note {
-			t.Errorf("%s: got %v, %q, %q; want err != nil && out.String() == %v && note.String() == %v", c.run.State, err, out.String(), note.String(), c.out, c.note)
+			t.Errorf("%s: got %v, %q, %q; want an error, %v and note %v", c.run.State, err, out.String(), note.String(), c.out, c.note)
 		}
 	}
 }
@@ -42,7 +42,7 @@ func TestAnAnswerThatIsCutOffSaysSo(t *testing.T) {
 	term := &terminal{out: &out, err: &note, in: newLines(strings.NewReader(""))}
 	term.message(protocol.Message{Role: protocol.RoleAssistant, StopReason: "length", Content: protocol.Content{protocol.Text("half")}})
 	if out.String() != "half\n" || !strings.Contains(note.String(), "output limit") {
-		t.Errorf(`got %q %q; want out.String() == "half\n" && strings.Contains(note.String(), "output limit")`, out.String(), note.String())
+		t.Errorf(`got %q %q; want "half\n" and "output limit" in it`, out.String(), note.String())
 	}
 }
 
@@ -55,12 +55,12 @@ func TestWaitingForStandardInputCanBeInterrupted(t *testing.T) {
 	ch.sigs <- os.Interrupt
 	var exit *exitError
 	if _, err := ch.term.in.readAll(t.Context(), ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
-		t.Errorf("got %v; want errors.As(err, &exit) && exit.code == exitInterrupted", err)
+		t.Errorf("got %v; want an error of type *exitError and code %v", err, exitInterrupted)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := ch.term.in.readAll(ctx, ch.sigs); !errors.As(err, &exit) || exit.code != exitInterrupted {
-		t.Errorf("got %v; want errors.As(err, &exit) && exit.code == exitInterrupted", err)
+		t.Errorf("got %v; want an error of type *exitError and code %v", err, exitInterrupted)
 	}
 }
 

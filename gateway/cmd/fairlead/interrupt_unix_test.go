@@ -48,7 +48,7 @@ func TestCtrlCIsToldFromCtrlD(t *testing.T) {
 		term := &terminal{in: terminalWithInput(t, keys)}
 		_, err := term.readMessage(t.Context(), "? ")
 		if !errors.Is(err, io.EOF) || errors.Is(err, errInterrupt) != interrupt {
-			t.Errorf("%q: got %v; want errors.Is(err, io.EOF) && errors.Is(err, errInterrupt) == interrupt", keys, err)
+			t.Errorf("%q: got %v; want error EOF, and errInterrupt in it %v", keys, err, interrupt)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestCtrlCInAQuestionStopsTheRun(t *testing.T) {
 				err := ch.run(ctx, c, "run touch made")
 				var exit *exitError
 				if !errors.As(err, &exit) || exit.code != exitInterrupted || !bytes.Contains(note.Bytes(), []byte("Stopping…")) {
-					t.Errorf(`%q: got %v, %s; want errors.As(err, &exit) && exit.code == exitInterrupted && bytes.Contains(note.Bytes(), []byte("Stopping…"))`, keys, err, note.String())
+					t.Errorf(`%q: got %v, %s; want an error of type *exitError, exit.code %v and "Stopping…" in note.Bytes`, keys, err, note.String(), exitInterrupted)
 				}
 				open, err := client.Call(ctx, c.Client, protocol.QuestionList, protocol.Empty{})
 				if err != nil || len(open.Questions) != 0 {

@@ -41,7 +41,7 @@ func TestOverlappingBlocksOfLlamaServerStayInOrder(t *testing.T) {
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: a.Content})
 	llmtest.Collect(t.Context(), m, req)
 	if sent := w.Asked()[1].Body; strings.Contains(sent, `"signature"`) || !strings.Contains(sent, "Look.") {
-		t.Errorf("got %v; want !strings.Contains(sent, `\"signature\"`) && strings.Contains(sent, \"Look.\")", sent)
+		t.Errorf("got %v; want no `\"signature\"` and \"Look.\" in it", sent)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestAnswerIsAskedShorterWhereTheServerSaysSo(t *testing.T) {
 		t.Error(asked)
 	}
 	if a := llmtest.Collect(t.Context(), m, hello); !errors.Is(a.Err, protocol.ErrContextOverflow) || len(w.Asked()) != 5 {
-		t.Errorf("got %v, %v; want errors.Is(a.Err, protocol.ErrContextOverflow) && len(w.Asked()) == 5", a.Err, len(w.Asked()))
+		t.Errorf("got %v, %v; want error ErrContextOverflow and w.Asked of length 5", a.Err, len(w.Asked()))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
 	o.Key = ""
 	checkWhole(t, llmtest.Collect(t.Context(), New(o), hello))
 	if asked := w.Asked()[0]; strings.Contains(fmt.Sprint(asked.Header), "environment") || !strings.HasPrefix(asked.URL, "http://model.test/v1/messages") {
-		t.Errorf(`got %v, %v; want !strings.Contains(fmt.Sprint(asked.Header), "environment") && strings.HasPrefix(asked.URL, "http://model.test/v1/messages")`, asked.URL, asked.Header)
+		t.Errorf(`got %v, %v; want no "environment" in Header and a URL that begins with "http://model.test/v1/messages"`, asked.URL, asked.Header)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestUnfinishedArgumentsAreBad(t *testing.T) {
 		`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"command\": \"l"}}`, stopEvent("max_tokens"), stop)
 	a := llmtest.Collect(t.Context(), New(options(llmtest.NewWire(llmtest.Reply{Body: body}))), hello)
 	if len(a.Calls) != 1 || string(a.Calls[0].Arguments) != "{}" || a.BadArgs[0] != `{"command": "l` || a.Stop != llm.StopMaxTokens {
-		t.Errorf("got %+v; want len(a.Calls) == 1 && string(a.Calls[0].Arguments) == \"{}\" && a.BadArgs[0] == `{\"command\": \"l` && a.Stop == llm.StopMaxTokens", a)
+		t.Errorf("got %+v; want Calls of length 1, Calls[0].Arguments \"{}\", BadArgs[0] `{\"command\": \"l` and Stop StopMaxTokens", a)
 	}
 }
 

@@ -64,7 +64,7 @@ var whole = events(start, ping,
 func checkWhole(t *testing.T, a llmtest.Answer) {
 	t.Helper()
 	if a.Err != nil || a.Thinking != "Let me läok 🚢." || a.Text != "I will look." || a.Stop != llm.StopToolUse {
-		t.Fatalf(`got %+v; want a.Err == nil && a.Thinking == "Let me läok 🚢." && a.Text == "I will look." && a.Stop == llm.StopToolUse`, a)
+		t.Fatalf(`got %+v; want no Err, Thinking "Let me läok 🚢.", Text "I will look." and Stop StopToolUse`, a)
 	}
 	if len(a.Calls) != 2 || a.Calls[0].ID != "toolu_1" || string(a.Calls[0].Arguments) != `{"command":"ls -la"}` || string(a.Calls[1].Arguments) != "{}" {
 		t.Fatalf("calls %+v", a.Calls)

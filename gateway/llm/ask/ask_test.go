@@ -40,7 +40,7 @@ func TestReasonIsFoundInEveryKnownBody(t *testing.T) {
 		})
 	}
 	if got := Reason([]byte(strings.Repeat("é", 5000))); len(got) > 700 {
-		t.Errorf("got %v; want len(got) <= 700", len(got))
+		t.Errorf("got %v; want length at most 700", len(got))
 	}
 }
 
@@ -70,14 +70,14 @@ func TestUnreachableSaysWhichServer(t *testing.T) {
 	err := Unreachable(t.Context(), "127.0.0.1:1234", refused)
 	var f *Failure
 	if !errors.As(err, &f) || f.Again || !strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234") {
-		t.Errorf(`got %v; want errors.As(err, &f) && !f.Again && strings.Contains(err.Error(), "Nothing answers at 127.0.0.1:1234")`, err)
+		t.Errorf(`got %v; want an error of type *Failure, not Again and an error with "Nothing answers at 127.0.0.1:1234"`, err)
 	}
 	unknown := &url.Error{Op: "Post", URL: "https://api.example.org/v1/x", Err: &net.OpError{Op: "dial", Err: &net.DNSError{Name: "api.example.org", IsNotFound: true}}}
 	if err := Unreachable(t.Context(), "api.example.org", unknown); !errors.As(err, &f) || !f.Again || !strings.HasPrefix(err.Error(), "The address api.example.org was not found") {
-		t.Errorf(`got %v; want errors.As(err, &f) && f.Again && strings.HasPrefix(err.Error(), "The address api.example.org was not found")`, err)
+		t.Errorf(`got %v; want an error of type *Failure, Again and an error that begins with "The address api.example.org was not found"`, err)
 	}
 	if err := Unreachable(t.Context(), "127.0.0.1:1234", io.ErrUnexpectedEOF); !errors.As(err, &f) || !f.Again {
-		t.Errorf("got %v; want errors.As(err, &f) && f.Again", err)
+		t.Errorf("got %v; want an error of type *Failure and Again", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -96,10 +96,10 @@ func TestRetryWaitsLongerEachTimeAndGivesUp(t *testing.T) {
 			return Classify(503, "")
 		})
 		if !errors.Is(err, protocol.ErrModel) || tries != 4 || len(told) != 3 {
-			t.Fatalf("got %v, %v, %v; want errors.Is(err, protocol.ErrModel) && tries == 4 && len(told) == 3", err, tries, told)
+			t.Fatalf("got %v, %v, %v; want error ErrModel, tries 4 and length 3", err, tries, told)
 		}
 		if took := time.Since(start); took < 14*time.Second || took > 18*time.Second {
-			t.Errorf("got %v; want took >= 14 * time.Second && took <= 18 * time.Second", took)
+			t.Errorf("got %v; want took at least %v and took at most %v", took, 14*time.Second, 18*time.Second)
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
 			return f
 		})
 		if !errors.Is(err, protocol.ErrModelRateLimit) || tries != 2 || time.Since(start) != 59*time.Second {
-			t.Fatalf("got %v, %v, %v; want errors.Is(err, protocol.ErrModelRateLimit) && tries == 2 && time.Since(start) == 59 * time.Second", err, tries, time.Since(start))
+			t.Fatalf("got %v, %v, %v; want error ErrModelRateLimit, 2 tries and %v", err, tries, time.Since(start), 59*time.Second)
 		}
 	})
 }
@@ -133,7 +133,7 @@ func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
 			return f
 		})
 		if !strings.HasSuffix(err.Error(), want) || !errors.Is(err, protocol.ErrModelRateLimit) {
-			t.Errorf("%s: got %v; want strings.HasSuffix(err.Error(), %v) && errors.Is(err, protocol.ErrModelRateLimit)", after, err, want)
+			t.Errorf("%s: got %v; want an error that ends with %v and error ErrModelRateLimit", after, err, want)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
 func TestAnEmptyErrorIsNone(t *testing.T) {
 	for raw, want := range map[string]bool{"": false, "null": false, `""`: false, "{}": false, " {} ": false, "[]": false, "false": false, `"x"`: true, `{"message":"x"}`: true} {
 		if IsError(json.RawMessage(raw)) != want {
-			t.Errorf("got %v; want IsError(json.RawMessage(raw)) == %v", raw, want)
+			t.Errorf("got %v; want an error in the body %v", raw, want)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestRetryStopsAtOnceWhenCancelled(t *testing.T) {
 		start := time.Now()
 		time.AfterFunc(time.Second, cancel)
 		if err := Retry(ctx, func(llm.Event) bool { return true }, func() error { return Classify(503, "") }); !errors.Is(err, context.Canceled) || time.Since(start) != time.Second {
-			t.Fatalf("got %v, %v; want errors.Is(err, context.Canceled) && time.Since(start) == time.Second", err, time.Since(start))
+			t.Fatalf("got %v, %v; want error Canceled and 1 s", err, time.Since(start))
 		}
 	})
 }

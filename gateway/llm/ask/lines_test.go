@@ -58,7 +58,7 @@ func TestEventIsGivenOutBeforeTheNextArrives(t *testing.T) {
 	go io.WriteString(w, "data: first\n\n")
 	for ev, err := range events(r) {
 		if err != nil || string(ev.Data) != "first" {
-			t.Fatalf(`got %v, %v; want err == nil && string(ev.Data) == "first"`, ev, err)
+			t.Fatalf(`got %v, %v; want no error and Data "first"`, ev, err)
 		}
 		break
 	}
@@ -67,7 +67,7 @@ func TestEventIsGivenOutBeforeTheNextArrives(t *testing.T) {
 func TestLongLinesAreReadAndTooLongOnesRefused(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	if got, err := readLines(strings.NewReader(long + "\n")); len(got) != 1 || len(got[0]) != MaxLine || err != nil {
-		t.Fatalf("got %v, %v; want len(got) == 1 && len(got[0]) == MaxLine && err == nil", len(got), err)
+		t.Fatalf("got %v, %v; want length 1, got[0] of length %v and no error", len(got), err, MaxLine)
 	}
 	if _, err := readLines(strings.NewReader(long + "xx")); !errors.Is(err, errTooLong) {
 		t.Fatalf("got %v; want the error errTooLong", err)
@@ -81,7 +81,7 @@ func TestReadErrorsAreTheReadersOwn(t *testing.T) {
 	broken := errors.New("connection reset")
 	got, err := readEvents(io.MultiReader(strings.NewReader("data: a\n\ndata: half"), iotest.ErrReader(broken)))
 	if !slices.Equal(got, []string{"|a"}) || !errors.Is(err, broken) {
-		t.Fatalf(`got %v, %v; want slices.Equal(got, []string{"|a"}) && errors.Is(err, broken)`, got, err)
+		t.Fatalf("got %v, %v; want %v and error %v", got, err, []string{"|a"}, broken)
 	}
 }
 

@@ -122,7 +122,7 @@ func TestLlamaServerThatLoadsIsSaidToLoad(t *testing.T) {
 	}))
 	defer s.Close()
 	if got := one(t, strings.TrimPrefix(s.URL, "http://")); got.Provider != "llamacpp" || got.State != Loading {
-		t.Errorf(`got %+v; want got.Provider == "llamacpp" && got.State == Loading`, got)
+		t.Errorf(`got %+v; want Provider "llamacpp" and State %v`, got, Loading)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestOllamaHostIsReadAsOllamaDoes(t *testing.T) {
 	}
 	t.Setenv("OLLAMA_HOST", "box:1")
 	if list := Addresses(); list[0] != "box:1" || len(list) != 8 {
-		t.Errorf(`got %v; want list[0] == "box:1" && len(list) == 8`, list)
+		t.Errorf(`got %v; want list[0] "box:1" and length 8`, list)
 	}
 }
 

@@ -31,10 +31,10 @@ func TestScriptPlaysAStepForEachRequest(t *testing.T) {
 		}
 	}
 	if text != "I will look." || thought != "Hm ok" || args != `{"command":"ls"}nonsense` || stop != llm.StopToolUse {
-		t.Errorf("got %v, %v, %v, %v; want text == \"I will look.\" && thought == \"Hm ok\" && args == `{\"command\":\"ls\"}nonsense` && stop == llm.StopToolUse", text, thought, args, stop)
+		t.Errorf("got %v, %v, %v, %v; want \"I will look.\", thought \"Hm ok\", args `{\"command\":\"ls\"}nonsense` and stop StopToolUse", text, thought, args, stop)
 	}
 	if len(calls) != 2 || calls[0].Block.ID != "call_1" || calls[1].Index != 1 || calls[1].BadArgs != "nonsense" || calls[1].Block.Arguments != nil {
-		t.Errorf(`got %+v; want len(calls) == 2 && calls[0].Block.ID == "call_1" && calls[1].Index == 1 && calls[1].BadArgs == "nonsense" && calls[1].Block.Arguments == nil`, calls)
+		t.Errorf(`got %+v; want length 2, calls[0].Block.ID "call_1", calls[1].Index 1, calls[1].BadArgs "nonsense" and no calls[1].Block.Arguments`, calls)
 	}
 	for range m.Stream(t.Context(), llm.Request{}) {
 	}
@@ -44,7 +44,7 @@ func TestScriptPlaysAStepForEachRequest(t *testing.T) {
 		}
 	}
 	if got := m.Requests(); len(got) != 3 || got[0].System != "s" || m.Left() != 0 {
-		t.Errorf(`got %v, %v; want len(got) == 3 && got[0].System == "s" && m.Left() == 0`, len(got), m.Left())
+		t.Errorf(`got %v, %v; want length 3, got[0].System "s" and m.Left 0`, len(got), m.Left())
 	}
 }
 
@@ -59,6 +59,6 @@ func TestScriptEndsWithTheRequest(t *testing.T) {
 		cancel()
 	}
 	if got != "one" || !errors.Is(last, context.Canceled) {
-		t.Errorf(`got %v, %v; want got == "one" && errors.Is(last, context.Canceled)`, got, last)
+		t.Errorf(`got %v, %v; want "one" and error Canceled`, got, last)
 	}
 }

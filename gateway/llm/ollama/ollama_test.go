@@ -130,7 +130,7 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 	req.Thinking = "high"
 	for range 2 {
 		if got := llmtest.Collect(t.Context(), m, req); got.Err != nil || got.Text != "a" {
-			t.Fatalf(`got %v; want got.Err == nil && got.Text == "a"`, got.Err)
+			t.Fatalf(`got %v; want no Err and Text "a"`, got.Err)
 		}
 	}
 	if asked != 1 {
@@ -194,7 +194,7 @@ func TestModelsAreListedWithTheirAbilities(t *testing.T) {
 		{ID: "seen", ContextWindow: 4096, Images: true}, {ID: "big", ContextWindow: 32768, Tools: true, Thinking: true}, {ID: "broken", Tools: true},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("got %+v, %v; want err == nil && reflect.DeepEqual(got, %v)", got, err, want)
+		t.Fatalf("got %+v, %v; want no error and %v", got, err, want)
 	}
 }
 

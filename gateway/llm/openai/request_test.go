@@ -75,7 +75,7 @@ func TestChatRequestHoldsTheConversation(t *testing.T) {
 		{"role":"tool","tool_call_id":"c1","content":"(see the images that follow)"},
 		{"role":"user","content":[{"type":"text","text":"Images of the result of laptop__Read:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,QUJD"}}]}]}`)
 	if got := headers["Authorization"]; len(got) != 1 || got[0] != "Bearer k" {
-		t.Errorf(`got %v; want len(got) == 1 && got[0] == "Bearer k"`, got)
+		t.Errorf(`got %v; want length 1 and got[0] "Bearer k"`, got)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestThoughtsGoToNoOtherModel(t *testing.T) {
 func TestOpenAIGetsItsOwnParameters(t *testing.T) {
 	body, _ := sent(t, newChat, hostOpenAI, "gpt-5", conversation("", ""))
 	if body["max_completion_tokens"] != 99.0 || body["max_tokens"] != nil || body["prompt_cache_key"] != "main" || body["reasoning_effort"] != "low" {
-		t.Errorf(`got %v; want body["max_completion_tokens"] == 99.0 && body["max_tokens"] == nil && body["prompt_cache_key"] == "main" && body["reasoning_effort"] == "low"`, body)
+		t.Errorf(`got %v; want body["max_completion_tokens"] 99.0, no body["max_tokens"], body["prompt_cache_key"] "main" and body["reasoning_effort"] "low"`, body)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestOpenRouterGetsItsOwnParameters(t *testing.T) {
 	same(t, messages[0], `{"role":"system","content":[{"type":"text","text":"Be kind.","cache_control":{"type":"ephemeral"}}]}`)
 	same(t, messages[4].(map[string]any)["reasoning_details"], `[{"type":"reasoning.text","text":"hm","signature":"s"}]`)
 	if headers["X-Title"][0] != "Fairlead" || headers["Http-Referer"] == nil || body["prompt_cache_key"] != nil {
-		t.Errorf(`got %v; want headers["X-Title"][0] == "Fairlead" && headers["Http-Referer"] != nil && body["prompt_cache_key"] == nil`, headers)
+		t.Errorf(`got %v; want headers["X-Title"][0] "Fairlead", a headers["Http-Referer"] and no body["prompt_cache_key"]`, headers)
 	}
 	req.Thinking = "none"
 	body, _ = sent(t, newChat, hostOpenRouter, "openai/gpt-5-image", req)
@@ -138,7 +138,7 @@ func TestMistralGetsShortCallIDs(t *testing.T) {
 	messages := body["messages"].([]any)
 	id := messages[4].(map[string]any)["tool_calls"].([]any)[0].(map[string]any)["id"].(string)
 	if len(id) != 9 || id != messages[5].(map[string]any)["tool_call_id"] {
-		t.Errorf(`got %v; want len(id) == 9 && id == messages[5].(map[string]any)["tool_call_id"]`, id)
+		t.Errorf("got %v; want length 9 and id %v", id, messages[5].(map[string]any)["tool_call_id"])
 	}
 }
 
@@ -159,7 +159,7 @@ func TestLocalServerIsToldNotToThink(t *testing.T) {
 	body, _ := sent(t, newChat, "127.0.0.1", "m", req)
 	same(t, body["chat_template_kwargs"], `{"enable_thinking":false}`)
 	if body["reasoning_effort"] != nil {
-		t.Errorf(`got %v; want body["reasoning_effort"] == nil`, body)
+		t.Errorf(`got %v; want no body["reasoning_effort"]`, body)
 	}
 }
 

@@ -68,11 +68,11 @@ func TestOneUnclearLineStopsAll(t *testing.T) {
 	t.Parallel()
 	text, calls := collect(t, request("run rm -r build\nand wait until the moon is up\nrun make"))
 	if len(calls) != 0 || !strings.Contains(text, "I have done nothing") || !strings.Contains(text, "Line 2") || !strings.Contains(text, "Settings") {
-		t.Errorf(`got %q %v; want len(calls) == 0 && strings.Contains(text, "I have done nothing") && strings.Contains(text, "Line 2") && strings.Contains(text, "Settings")`, text, calls)
+		t.Errorf(`got %q %v; want none, "I have done nothing" in it, "Line 2" in it and "Settings" in it`, text, calls)
 	}
 	text, calls = collect(t, request("hello\nrun make\nread a.txt."))
 	if len(calls) != 2 || !strings.HasPrefix(text, "Hello.") {
-		t.Errorf(`got %q %v; want len(calls) == 2 && strings.HasPrefix(text, "Hello.")`, text, calls)
+		t.Errorf(`got %q %v; want length 2 and a text that begins with "Hello."`, text, calls)
 	}
 	if text, calls = collect(t, request("```\nrm -rf x\n```")); len(calls) != 0 || text == "" {
 		t.Errorf("a block without a request was run: %v", calls)
@@ -83,7 +83,7 @@ func TestMachinesAreNamedHonestly(t *testing.T) {
 	t.Parallel()
 	text, calls := collect(t, request("on moon run ls"))
 	if len(calls) != 0 || !strings.Contains(text, "no machine called moon") || !strings.Contains(text, "**tower**") {
-		t.Errorf(`got %q %v; want len(calls) == 0 && strings.Contains(text, "no machine called moon") && strings.Contains(text, "**tower**")`, text, calls)
+		t.Errorf(`got %q %v; want none, "no machine called moon" in it and "**tower**" in it`, text, calls)
 	}
 	req := request("run ls")
 	req.System = ""
@@ -93,19 +93,19 @@ func TestMachinesAreNamedHonestly(t *testing.T) {
 	}
 	req.Messages[0].Content[0].Text = "on search-only run ls"
 	if text, calls := collect(t, req); len(calls) != 0 || !strings.Contains(text, "search-only cannot do that") {
-		t.Errorf(`got %q %v; want len(calls) == 0 && strings.Contains(text, "search-only cannot do that")`, text, calls)
+		t.Errorf(`got %q %v; want none and "search-only cannot do that" in it`, text, calls)
 	}
 	req.Messages[0].Content[0].Text = "read a.txt"
 	if text, calls := collect(t, req); len(calls) != 0 || !strings.Contains(text, "no Read tool") {
-		t.Errorf(`got %q %v; want len(calls) == 0 && strings.Contains(text, "no Read tool")`, text, calls)
+		t.Errorf(`got %q %v; want none and "no Read tool" in it`, text, calls)
 	}
 	req.Messages[0].Content[0].Text = "which machines are connected?"
 	if text, _ := collect(t, req); !strings.HasPrefix(text, "2 machines") || strings.Contains(text, "gsv") {
-		t.Errorf(`got %v; want strings.HasPrefix(text, "2 machines") && !strings.Contains(text, "gsv")`, text)
+		t.Errorf(`got %v; want a text that begins with "2 machines" and no "gsv"`, text)
 	}
 	req.Messages[0].Content[0].Text = "send notes/a.txt to box"
 	if _, calls := collect(t, req); len(calls) != 1 || calls[0] != `gsv__Transfer {"destination":"box:notes/a.txt","source":"search-only:notes/a.txt"}` {
-		t.Errorf("got %v; want len(calls) == 1 && calls[0] == `gsv__Transfer {\"destination\":\"box:notes/a.txt\",\"source\":\"search-only:notes/a.txt\"}`", calls)
+		t.Errorf("got %v; want length 1 and calls[0] `gsv__Transfer {\"destination\":\"box:notes/a.txt\",\"source\":\"search-only:notes/a.txt\"}`", calls)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestThePersonsOwnCommandsAreNoRequests(t *testing.T) {
 	for _, messages := range [][]protocol.Message{req.Messages, llm.Repair(req.Messages, Info)} {
 		req.Messages = messages
 		if text, calls := collect(t, req); text != "Done." || len(calls) != 0 {
-			t.Errorf(`got %q %v; want text == "Done." && len(calls) == 0`, text, calls)
+			t.Errorf(`got %q %v; want "Done." and none`, text, calls)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestStreamStopsWithItsRequest(t *testing.T) {
 		cancel()
 	}
 	if pieces != 2 || !errors.Is(last, context.Canceled) {
-		t.Errorf("got %v, %v; want pieces == 2 && errors.Is(last, context.Canceled)", pieces, last)
+		t.Errorf("got %v, %v; want pieces 2 and error Canceled", pieces, last)
 	}
 	cancel()
 }

@@ -189,7 +189,7 @@ func TestEndOfABackgroundCommandIsToldAndNoRequest(t *testing.T) {
 	req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleUser, Origin: protocol.OriginEvent, Content: protocol.Content{protocol.Text(c.Message())}})
 	text, calls := collect(t, req)
 	if want := "The background command `run ls` on tower failed with exit code 2. It printed last:\n\n````\nrun rm -rf x\n```\n````"; text != want || len(calls) != 0 {
-		t.Errorf("got %q %q; want text == %v && len(calls) == 0", text, calls, want)
+		t.Errorf("got %q %q; want %v and none", text, calls, want)
 	}
 	req.Messages[1].Content = protocol.Content{protocol.Text("something else")}
 	if _, calls := collect(t, req); len(calls) != 0 {

@@ -20,7 +20,7 @@ func TestAServerWithoutModelsIsNoSuccess(t *testing.T) {
 			got := r.Test(t.Context(), "compatible", "")
 			s.Close()
 			if got.OK != want.OK || got.Message != want.Message {
-				t.Errorf("%s: got %v %q; want got.OK == %v && got.Message == %v", body, got.OK, got.Message, want.OK, want.Message)
+				t.Errorf("%s: got %v %q; want OK %v and Message %v", body, got.OK, got.Message, want.OK, want.Message)
 			}
 		})
 	}

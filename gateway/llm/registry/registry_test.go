@@ -85,7 +85,7 @@ func TestNoErrorRepeatsTheKey(t *testing.T) {
 			r := New(settings{keys: map[string]string{id: secret}, urls: map[string]string{id: srv.URL}}, nil)
 			for _, model := range []string{"", "m"} {
 				if res := r.Test(t.Context(), id, model); res.OK || strings.Contains(res.Message, secret) || !strings.Contains(res.Message, "Incorrect key provided: ***") {
-					t.Errorf(`%s %s: got %+v; want !res.OK && !strings.Contains(res.Message, secret) && strings.Contains(res.Message, "Incorrect key provided: ***")`, id, model, res)
+					t.Errorf(`%s %s: got %+v; want not OK, no %v in Message and "Incorrect key provided: ***" in Message`, id, model, res, secret)
 				}
 			}
 		})
@@ -186,12 +186,12 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		{Provider: "nobody", ID: "m"}:                  protocol.ErrNotFound,
 	} {
 		if _, _, err := r.Open(t.Context(), ref); !errors.Is(err, want) {
-			t.Errorf("%s: got %v; want errors.Is(err, %v)", ref, err, want)
+			t.Errorf("%s: got %v; want error %v", ref, err, want)
 		}
 	}
 	m, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "operator", ID: "built-in"})
 	if err != nil || m == nil || !info.Tools {
-		t.Errorf("got %v, %v, %v; want err == nil && m != nil && info.Tools", m, info, err)
+		t.Errorf("got %v, %v, %v; want no error, a m and Tools", m, info, err)
 	}
 }
 
@@ -208,14 +208,14 @@ func TestModelListsHaveAnOrderOfPrecedence(t *testing.T) {
 	}
 	_, info, err = r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "mine"})
 	if err != nil || info.Name != "My model" || info.ContextWindow != 4096 || !info.Tools || *info.PriceOut != 0 {
-		t.Errorf(`got %+v %v; want err == nil && info.Name == "My model" && info.ContextWindow == 4096 && info.Tools && *info.PriceOut == 0`, info, err)
+		t.Errorf(`got %+v %v; want no error, Name "My model", ContextWindow 4096, Tools and PriceOut 0`, info, err)
 	}
 	if n := lists.Load(); n != 1 {
 		t.Errorf("the list was asked for %d times", n)
 	}
 	list, err := r.Models(t.Context(), "anthropic")
 	if err != nil || len(list) != 2 || list[0].MaxOutput != 5000 || lists.Load() != 2 {
-		t.Errorf("got %+v %v; want err == nil && len(list) == 2 && list[0].MaxOutput == 5000 && lists.Load() == 2", list, err)
+		t.Errorf("got %+v %v; want no error, length 2, list[0].MaxOutput 5000 and lists.Load 2", list, err)
 	}
 }
 
@@ -226,11 +226,11 @@ func TestOpenWorksWhenTheListCannotBeHad(t *testing.T) {
 	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url, "llamacpp": url}}, nil)
 	_, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "claude-haiku-4-5"})
 	if err != nil || info.ContextWindow != 200_000 || info.PriceIn == nil {
-		t.Errorf("got %+v %v; want err == nil && info.ContextWindow == 200_000 && info.PriceIn != nil", info, err)
+		t.Errorf("got %+v %v; want no error, ContextWindow 200_000 and a PriceIn", info, err)
 	}
 	_, info, err = r.Open(t.Context(), protocol.ModelRef{Provider: "llamacpp", ID: "x"})
 	if err != nil || info.ID != "x" || !info.Tools || info.PriceIn == nil || *info.PriceIn != 0 {
-		t.Errorf(`got %+v %v; want err == nil && info.ID == "x" && info.Tools && info.PriceIn != nil && *info.PriceIn == 0`, info, err)
+		t.Errorf(`got %+v %v; want no error, ID "x", Tools and PriceIn 0`, info, err)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if res := good.Test(ctx, "anthropic", "mine"); res.OK {
-		t.Errorf("got %v, want !res.OK", res)
+		t.Errorf("got %v, want not OK", res)
 	}
 }
 
@@ -272,7 +272,7 @@ func TestCatalogueIsWellFormed(t *testing.T) {
 	}
 	for id, m := range builtIn() {
 		if m.Name == "" || m.MaxOutput == 0 || !m.Tools {
-			t.Errorf(`%s: got %+v; want m.Name != "" && m.MaxOutput != 0 && m.Tools`, id, m)
+			t.Errorf("%s: got %+v; want some Name, MaxOutput other than 0 and Tools", id, m)
 		}
 		if m.PriceIn == nil || m.PriceOut == nil || *m.PriceOut < *m.PriceIn {
 			t.Errorf("%s: prices", id)
@@ -301,7 +301,7 @@ func TestDetectFindsNothingOnAQuietMachineWithoutFailing(t *testing.T) {
 	t.Setenv("OLLAMA_HOST", "127.0.0.1:1")
 	for _, s := range New(settings{}, nil).Detect(t.Context()) {
 		if s.BaseURL == "" || s.Provider == "" {
-			t.Errorf(`got %+v; want s.BaseURL != "" && s.Provider != ""`, s)
+			t.Errorf("got %+v; want some BaseURL and some Provider", s)
 		}
 	}
 }

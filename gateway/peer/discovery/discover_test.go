@@ -19,7 +19,7 @@ func TestTagSaysNothingAndChangesEachDay(t *testing.T) {
 	at := time.Date(2026, 5, 1, 23, 0, 0, 0, time.UTC)
 	today, tomorrow := tag(tower, at), tag(tower, at.Add(2*time.Hour))
 	if today == tomorrow || today == tag(other, at) || len(today) != 16 || strings.Contains(today, "fairlead") {
-		t.Errorf(`got %s, %s; want today != tomorrow && today != tag(other, at) && len(today) == 16 && !strings.Contains(today, "fairlead")`, today, tomorrow)
+		t.Errorf(`got %s, %s; want today other than %v, today other than %v, length 16 and no "fairlead"`, today, tomorrow, tomorrow, tag(other, at))
 	}
 	for _, now := range []time.Time{at, at.Add(2 * time.Hour), at.Add(-20 * time.Hour)} {
 		found := false

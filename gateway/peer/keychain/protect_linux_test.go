@@ -109,7 +109,7 @@ func TestOtherProgramsCannotReadProtectedProcess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := asUser(own, "head -c 1 "+proc+name+" | wc -c")
 			if !strings.Contains(out, "ermission denied") || strings.HasPrefix(out, "1") {
-				t.Errorf(`%s: got %q; want strings.Contains(out, "ermission denied") && !strings.HasPrefix(out, "1")`, name, out)
+				t.Errorf(`%s: got %q; want "ermission denied" in it and a text that does not begin with "1"`, name, out)
 			}
 		})
 	}
@@ -137,7 +137,7 @@ func TestProtectedProcessReadsItsOwnFiles(t *testing.T) {
 	for line := range strings.Lines(output) {
 		if strings.HasPrefix(line, "own ") {
 			if n++; !strings.HasSuffix(line, " <nil>\n") {
-				t.Errorf(`got %s; want strings.HasSuffix(line, " <nil>\n")`, line)
+				t.Errorf(`got %s; want a text that ends with " <nil>\n"`, line)
 			}
 		}
 	}

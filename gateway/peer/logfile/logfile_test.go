@@ -64,7 +64,7 @@ func TestALogWhoseFolderWasRemovedGoesOn(t *testing.T) {
 	}
 	fmt.Fprintln(l, `{"line":203}`)
 	if lines, _, err := l.Last(5000); err != nil || strings.Join(lines, "") != `{"line":203}` {
-		t.Errorf("got %v %v; want err == nil && strings.Join(lines, \"\") == `{\"line\":203}`", lines, err)
+		t.Errorf("got %v %v; want no error and lines `{\"line\":203}`", lines, err)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestCodeIsReadAsPeopleTypeIt(t *testing.T) {
 	want := Code{7, []string{"maple", "otter", "tulip"}}
 	for _, text := range []string{want.String(), "7 maple otter tulip", " 7-Maple OTTER, tulip.\n"} {
 		if got, err := ParseCode(text); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: got %+v, %v; want err == nil && reflect.DeepEqual(got, %v)", text, got, err, want)
+			t.Errorf("%q: got %+v, %v; want no error and %v", text, got, err, want)
 		}
 	}
 	for _, odd := range []string{"", "7", "maple-otter-tulip", "0-maple-otter-tulip", "7-maple-otter-tulips", "7-maple-otter-tulip-tulip", "-7-maple-otter-tulip-x"} {

@@ -119,11 +119,11 @@ func TestBothEndsOfAPairingShowTheSameWords(t *testing.T) {
 			}
 			r := talk(applicant, pin, s, c, nil)
 			if r.runErr != nil || r.approveErr != nil {
-				t.Errorf("%s: got %v, %v; want r.runErr == nil && r.approveErr == nil", name, r.runErr, r.approveErr)
+				t.Errorf("%s: got %v, %v; want no runErr and no approveErr", name, r.runErr, r.approveErr)
 				return
 			}
 			if len(r.words) != 4 || !slices.Equal(r.words, r.shown) || r.done.Token != "fd_x" || r.done.Gateway.Pin != pin {
-				t.Errorf(`%s: got %+v; want len(r.words) == 4 && slices.Equal(r.words, r.shown) && r.done.Token == "fd_x" && r.done.Gateway.Pin == pin`, name, r)
+				t.Errorf(`%s: got %+v; want words of length 4, words %v, done.Token "fd_x" and done.Gateway.Pin %v`, name, r, r.shown, pin)
 			}
 		})
 	}
@@ -136,10 +136,10 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 		wrong.Words[2] = "acorn"
 	}
 	if r := talk(Device{Pin: pin, Code: &wrong}, pin, nil, &right, nil); !errors.Is(r.approveErr, ErrWrongSecret) || r.runErr == nil || r.done.Token != "" {
-		t.Errorf(`got %+v; want errors.Is(r.approveErr, ErrWrongSecret) && r.runErr != nil && r.done.Token == ""`, r)
+		t.Errorf("got %+v; want error ErrWrongSecret, a runErr and an empty done.Token", r)
 	}
 	if r := talk(Device{Pin: pin, Link: &Link{Pin: pin, Invite: "i", Secret: NewSecret()}}, pin, NewSecret(), nil, nil); !errors.Is(r.approveErr, ErrWrongSecret) || r.done.Token != "" {
-		t.Errorf(`got %+v; want errors.Is(r.approveErr, ErrWrongSecret) && r.done.Token == ""`, r)
+		t.Errorf("got %+v; want error ErrWrongSecret and an empty done.Token", r)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 	}
 	guess := Code{3, []string{"acorn", "acorn", "acorn"}}
 	if r := talk(Device{Pin: pin, Code: &code}, pin, nil, &guess, forged); !errors.Is(r.runErr, ErrWrongSecret) {
-		t.Errorf("got %+v; want errors.Is(r.runErr, ErrWrongSecret)", r)
+		t.Errorf("got %+v; want error ErrWrongSecret", r)
 	}
 	early := func(m *Message) { // or sends a token at once
 		if m.Challenge == nil && m.Hello == nil && m.Proof == nil {

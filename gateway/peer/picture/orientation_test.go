@@ -89,7 +89,7 @@ func FuzzOrientation(f *testing.F) {
 	f.Add([]byte("\xff\xd8\xff\xe1\x00\x00"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if o := orientation(data, "jpeg"); o < 1 || o > 8 {
-			t.Errorf("got %v; want o >= 1 && o <= 8", o)
+			t.Errorf("got %v; want o at least 1 and o at most 8", o)
 		}
 	})
 }

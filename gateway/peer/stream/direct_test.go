@@ -241,7 +241,7 @@ func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if done.Error != "" || done.Files+done.Skipped != 8 || done.Skipped > 0 && !wasLost || done.Failed != 0 || d.told.Files != 8 {
-		t.Errorf(`got %+v, %+v; want done.Error == "" && done.Files + done.Skipped == 8 && (done.Skipped <= 0 || wasLost) && done.Failed == 0 && d.told.Files == 8`, done, d.told)
+		t.Errorf("got %+v, %+v; want an empty done.Error, done.Files + done.Skipped 8, either done.Skipped at most 0 or wasLost, done.Failed 0 and d.told.Files 8", done, d.told)
 	}
 	if n := s.open.Load(); n != 0 {
 		t.Errorf("%d connections are left open", n)

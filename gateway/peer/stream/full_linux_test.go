@@ -107,7 +107,7 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 	res, err := attempt(refusing(t, errno, calls...))
 	full := errno != syscall.EIO
 	if full && !errors.Is(err, errno) || !full && err == nil && res.Failed == 0 {
-		t.Fatalf("%s: got %+v, %v; want (!full || errors.Is(err, errno)) && ((full || err != nil) || res.Failed != 0)", what, res, err)
+		t.Fatalf("%s: got %+v, %v; want error %v for a full disk, and a failure for any", what, res, err, errno)
 	}
 	if !full && err == nil && !strings.Contains(res.Problems[0].Text, "input/output error") {
 		t.Errorf("%s: the person is told %q", what, res.Problems[0].Text)

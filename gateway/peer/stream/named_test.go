@@ -78,7 +78,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	}
 	// Without a ledger, the path is known until the program ends.
 	if _, err := OpenNamed(Disk{Dir: dir}, nil, "tower").Source(at("report")); err == nil || !strings.Contains(err.Error(), at("report")+" was not chosen") {
-		t.Errorf(`got %v; want err != nil && strings.Contains(err.Error(), at("report")+" was not chosen")`, err)
+		t.Errorf("got %v; want an error with %q", err, at("report")+" was not chosen")
 	}
 	blocked := OpenNamed(Disk{Dir: dir}, OpenUnfinished(filepath.Join(at("report"), "none", "here")), "tower")
 	if err := blocked.Add(protocol.TransferStartParams{Sources: []string{"@here:report"}, Destination: "nas:"}); err == nil {

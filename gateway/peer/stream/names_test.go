@@ -108,7 +108,7 @@ func TestNamesThatDifferInCaseAreTwoFilesOnLinux(t *testing.T) {
 		plant(filepath.Join(to, "tree"), "old ")
 		res, sendErr, err := connectBoth(t, []Item{{Root: open(t, dir), At: ".", Name: "tree"}}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
 		if sendErr != nil || err != nil || res.Failed != 0 {
-			t.Fatalf("%s: got %+v, %v %v; want sendErr == nil && err == nil && res.Failed == 0", conflict, res, sendErr, err)
+			t.Fatalf("%s: got %+v, %v %v; want no send error, no error and Failed 0", conflict, res, sendErr, err)
 		}
 		got := 0
 		for _, line := range describe(t, filepath.Join(to, "tree")) {

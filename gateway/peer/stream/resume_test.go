@@ -127,7 +127,7 @@ func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errCut) || attempts > 20 {
-			t.Fatalf("got %v, %v; want errors.Is(err, errCut) && attempts <= 20", attempts, err)
+			t.Fatalf("got %v, %v; want error errCut and attempts at most 20", attempts, err)
 		}
 		now := x.part()
 		if now < had+each {
@@ -153,11 +153,11 @@ func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
 			}
 		}
 		if res, err := x.attempt(0); err != nil || res.New != 1 || res.Top != name {
-			t.Fatalf("got %v, %v; want err == nil && res.New == 1 && res.Top == name", res, err)
+			t.Fatalf("got %v, %v; want no error, New 1 and Top %v", res, err, name)
 		}
 		res, err := x.attempt(0)
 		if err != nil || res.Skipped != 1 || res.New != 0 || res.Files != 1 || res.Top != name {
-			t.Fatalf("got %+v, %v; want err == nil && res.Skipped == 1 && res.New == 0 && res.Files == 1 && res.Top == name", res, err)
+			t.Fatalf("got %+v, %v; want no error, Skipped 1, New 0, Files 1 and Top %v", res, err, name)
 		}
 		if x.s.rehashed != 0 || x.r.rehashed != 0 || x.sent > 1<<10 {
 			t.Errorf("taken %v: the source hashed %d bytes again, the destination %d; %d were sent", taken, x.s.rehashed, x.r.rehashed, x.sent)
@@ -207,11 +207,11 @@ func TestResumeDetectsAChangedPart(t *testing.T) {
 		}
 	}
 	if res, err := x.attempt(0); err != nil || res.Failed != 1 || res.New != 0 || !strings.Contains(res.Problems[0].Text, "was changed") {
-		t.Fatalf(`got %+v, %v; want err == nil && res.Failed == 1 && res.New == 0 && strings.Contains(res.Problems[0].Text, "was changed")`, res, err)
+		t.Fatalf(`got %+v, %v; want no error, Failed 1, New 0 and "was changed" in Problems[0].Text`, res, err)
 	}
 	x.frame = nil
 	if res, err := x.attempt(0); err != nil || res.New != 1 {
-		t.Fatalf("got %+v, %v; want err == nil && res.New == 1", res, err)
+		t.Fatalf("got %+v, %v; want no error and New 1", res, err)
 	}
 	x.same("f")
 }
@@ -314,7 +314,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 			}
 			f(t, x)
 			if res, err := x.attempt(0); err != nil || res.New != 1 || res.Failed != 0 {
-				t.Fatalf("got %+v, %v; want err == nil && res.New == 1 && res.Failed == 0", res, err)
+				t.Fatalf("got %+v, %v; want no error, New 1 and Failed 0", res, err)
 			}
 			x.same("f")
 		})
@@ -361,7 +361,7 @@ func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errCut) || frames > 30 {
-			t.Fatalf("got %v, %v; want errors.Is(err, errCut) && frames <= 30", frames, err)
+			t.Fatalf("got %v, %v; want error errCut and frames at most 30", frames, err)
 		}
 	}
 	x.same("f")

@@ -144,13 +144,13 @@ func TestAFolderArrivesAsItWas(t *testing.T) {
 	to := t.TempDir()
 	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil {
-		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
+		t.Fatalf("got %v, %v; want no send error and no error", sendErr, err)
 	}
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if res.Files != 7 || res.New != 7 || res.Failed != 0 || res.Top != "tree" || len(res.Problems) != 0 {
-		t.Errorf(`got %+v; want res.Files == 7 && res.New == 7 && res.Failed == 0 && res.Top == "tree" && len(res.Problems) == 0`, res)
+		t.Errorf(`got %+v; want Files 7, New 7, Failed 0, Top "tree" and no Problems`, res)
 	}
 	// Again: everything exists already.
 	res, sendErr, err = connectBoth(t, []Item{item}, open(t, to), nil, nil)
@@ -172,7 +172,7 @@ func TestACutTransferGoesOnWhereItWas(t *testing.T) {
 			break
 		}
 		if !errors.Is(err, errCut) || at > 100 {
-			t.Fatalf("got %v, %v, %v, %v; want errors.Is(err, errCut) && at <= 100", at, frames, sendErr, err)
+			t.Fatalf("got %v, %v, %v, %v; want error errCut and at at most 100", at, frames, sendErr, err)
 		}
 	}
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
@@ -194,7 +194,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 	second := 0
 	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { second = n; return false })
 	if sendErr != nil || err != nil || res.New != 1 {
-		t.Fatalf("got %v, %v, %v; want sendErr == nil && err == nil && res.New == 1", res, sendErr, err)
+		t.Fatalf("got %v, %v, %v; want no send error, no error and New 1", res, sendErr, err)
 	}
 	if second > 20 {
 		t.Errorf("%d frames after the cut", second)
@@ -209,7 +209,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, nil); sendErr != nil || err != nil {
-		t.Fatalf("got %v, %v; want sendErr == nil && err == nil", sendErr, err)
+		t.Fatalf("got %v, %v; want no send error and no error", sendErr, err)
 	}
 	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
 		t.Error("a damaged part was continued")

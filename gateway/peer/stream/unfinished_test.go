@@ -110,7 +110,7 @@ func TestCheckpointsOfTheLatestTransfersAreKept(t *testing.T) {
 	first.add("f", fileState{content: "1"})
 	first.add("g", fileState{}) // whose content cannot be identified
 	if again := l.checkpoints("first", atDestination); len(again) != 1 || len(l.checkpoints("first", atSource)) != 0 {
-		t.Errorf(`got %v; want len(again) == 1 && len(l.checkpoints("first", atSource)) == 0`, again)
+		t.Errorf(`got %v; want length 1 and no checkpoints of "first", atSource`, again)
 	}
 	for i := range maxCheckpointTransfers {
 		l.checkpoints(strconv.Itoa(i), atSource)

@@ -79,7 +79,7 @@ func TestWriterDropsFramesAfterClose(t *testing.T) {
 	w := NewWriter(near)
 	for i := range 10 {
 		if !w.Send(t.Context(), []byte(fmt.Sprint(i))) {
-			t.Fatalf("got %v; want w.Send(t.Context(), []byte(fmt.Sprint(i)))", i)
+			t.Fatalf("message %d: got false, want true", i)
 		}
 	}
 	w.Close(t.Context(), websocket.CloseGoingAway, "bye")
@@ -95,11 +95,11 @@ func TestWriterDropsFramesAfterClose(t *testing.T) {
 	}
 	for i := range 10 {
 		if data, err := receive(far, nil); err != nil || data != fmt.Sprint(i) {
-			t.Fatalf("got %v, %v; want err == nil && data == fmt.Sprint(i)", data, err)
+			t.Fatalf("got %v, %v; want no error and %v", data, err, fmt.Sprint(i))
 		}
 	}
 	if _, err := receive(far, nil); !websocket.IsCloseError(err, websocket.CloseGoingAway) {
-		t.Errorf("got %v; want websocket.IsCloseError(err, websocket.CloseGoingAway)", err)
+		t.Errorf("got %v; want close code CloseGoingAway", err)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestReceivePassesOrSkipsOtherFrames(t *testing.T) {
 		got = append(got, fmt.Sprint(kind, string(buf[:n])))
 	})
 	if err != nil || data != "text" || fmt.Sprint(got) != "[2chunk 2left ]" {
-		t.Errorf(`got %q %q %v; want err == nil && data == "text" && fmt.Sprint(got) == "[2chunk 2left ]"`, data, got, err)
+		t.Errorf(`got %q %q %v; want no error, "text" and "[2chunk 2left ]"`, data, got, err)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestAnAddressThatIsNoneIsNotTriedAgain(t *testing.T) {
 	for _, address := range []string{"", "http://127.0.0.1:8787/ws", "127.0.0.1:8787", "ws://", "ws://%zz/ws", "box"} {
 		var final *FinalError
 		if err := New(Options{URL: address, Connect: hello}).Run(t.Context()); !errors.As(err, &final) || !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%q: got %v; want errors.As(err, &final) && errors.Is(err, protocol.ErrBadRequest)", address, err)
+			t.Errorf("%q: got %v; want an error of type *FinalError and error ErrBadRequest", address, err)
 		}
 	}
 }

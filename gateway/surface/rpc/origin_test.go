@@ -59,7 +59,7 @@ func status(t *testing.T, dial func(context.Context) (net.Conn, error), host, or
 			ws.Close()
 		}
 		if res == nil {
-			t.Fatalf("got %v; want res != nil", err)
+			t.Fatalf("got %v; want a res", err)
 		}
 		return res.StatusCode
 	}

@@ -44,7 +44,7 @@ func TestNativeToolsTakeTheSpecifiedParameters(t *testing.T) {
 		b := s.tools[name]
 		var in schema
 		if err := json.Unmarshal(spec.InputSchema, &in); err != nil || b == nil || spec.Description == "" {
-			t.Errorf(`%s: got %v; want err == nil && b != nil && spec.Description != ""`, name, err)
+			t.Errorf("%s: got %v; want no error, a b and some Description", name, err)
 			continue
 		}
 		for _, err := range s.asks(name, b.params, &in) {

@@ -80,7 +80,7 @@ func TestParseRefusesWithAUsageError(t *testing.T) {
 		}
 		var usage usageError
 		if !errors.As(err, &usage) {
-			t.Errorf("%q: got %v; want errors.As(err, &usage)", args, err)
+			t.Errorf("%q: got %v; want an error of type usageError", args, err)
 		}
 	}
 	for arg, want := range map[string]string{"-h": "Usage: fairlead-node", "--version": "fairlead-node dev"} {

@@ -64,6 +64,6 @@ func TestWrappingHidesOpensAndClosesFromTheOutsideIn(t *testing.T) {
 		t.Errorf("it is hidden all the same: %s", granted)
 	}
 	if w := (Wrapping{}).Args(); !slices.Equal(w, []string{"--cap-drop", "ALL", "--ro-bind", "/", "/"}) {
-		t.Errorf(`got %v; want slices.Equal(w, []string{"--cap-drop", "ALL", "--ro-bind", "/", "/"})`, w)
+		t.Errorf("got %v; want %v", w, []string{"--cap-drop", "ALL", "--ro-bind", "/", "/"})
 	}
 }
