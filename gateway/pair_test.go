@@ -124,7 +124,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 	named.Name = "Anna's phone"
 	h.answer(named)
 	if got := <-out; got.err != nil || got.done.Device.Name != "Anna's phone" {
-		t.Fatalf(`got %+v; want no err and done.Device.Name "Anna's phone"`, got)
+		t.Fatalf(`got %+v; want no error and done.Device.Name "Anna's phone"`, got)
 	}
 	try("after it was spent")
 	if again := ask(h, protocol.QuestionAnswer, answerTo(r, protocol.DecisionAllow)); again.Won {

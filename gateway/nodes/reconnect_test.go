@@ -74,7 +74,7 @@ func TestCallGoesOnWithANodeThatComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
-			t.Errorf("got %s, %v; want no err and raw `\"all\"`", o.raw, o.err)
+			t.Errorf("got %s, %v; want no error and raw `\"all\"`", o.raw, o.err)
 		}
 	})
 }
@@ -153,7 +153,7 @@ func TestCallOfAnEarlierStartIsTakenUp(t *testing.T) {
 			t.Error(err)
 		}
 		if o := <-end; o.err != nil || string(o.raw) != "1" {
-			t.Errorf(`got %s, %v; want no err and raw "1"`, o.raw, o.err)
+			t.Errorf(`got %s, %v; want no error and raw "1"`, o.raw, o.err)
 		}
 	})
 }
@@ -190,7 +190,7 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
-			t.Errorf("got %s, %v; want no err and raw `\"all\"`", o.raw, o.err)
+			t.Errorf("got %s, %v; want no error and raw `\"all\"`", o.raw, o.err)
 		}
 	})
 }

@@ -113,7 +113,7 @@ func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
 	}
 	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
 	if e := within(t, end); e.err != nil || e.IsError {
-		t.Fatalf("got %+v; want no err and not IsError", e)
+		t.Fatalf("got %+v; want no error and not IsError", e)
 	}
 	if got := g.rules.List().Rules[0].Hits; got != 1 {
 		t.Errorf("uses of the rule after the call it was made from: got %d, want 1", got)
@@ -177,7 +177,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 	})
 	g.answer(g.question(sub), protocol.DecisionDeny, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
-		t.Errorf("got %+v; want no e.err, e.Info.State CallDenied and g.tower.Calls of length 1", e)
+		t.Errorf("got %+v; want no error, e.Info.State CallDenied and g.tower.Calls of length 1", e)
 	}
 }
 

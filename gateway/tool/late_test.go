@@ -66,7 +66,7 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 	}
 	e := within(t, end)
 	if e.err != nil || e.Info.State != protocol.CallDone || !strings.Contains(e.Content.Text(), "all of it") || len(g.tower.Calls()) != 0 {
-		t.Errorf(`got %+v; want no e.err, e.Info.State CallDone, "all of it" in e.Content.Text and no g.tower.Calls`, e)
+		t.Errorf(`got %+v; want no error, e.Info.State CallDone, "all of it" in e.Content.Text and no g.tower.Calls`, e)
 	}
 	if row := g.row("a"); row.Info.State != protocol.CallDone || row.Info.ExitCode == nil || row.IdempotencyKey == "" {
 		t.Errorf("got %+v; want Info.State CallDone, a Info.ExitCode and some IdempotencyKey", row)

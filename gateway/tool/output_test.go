@@ -30,7 +30,7 @@ func TestOutputOfACallThatLostItsMachineIsKept(t *testing.T) {
 	g.tower.Detach()
 	e := within(t, end)
 	if e.err != nil || e.Info.State != protocol.CallUnknown || e.Info.Tail != "tick 1\ntick 2\n" || !strings.HasSuffix(e.Content.Text(), "tick 2\n") {
-		t.Errorf(`got %+v; want no err, Info.State CallUnknown, Info.Tail "tick 1\ntick 2\n" and a Content.Text that ends with "tick 2\n"`, e)
+		t.Errorf(`got %+v; want no error, Info.State CallUnknown, Info.Tail "tick 1\ntick 2\n" and a Content.Text that ends with "tick 2\n"`, e)
 	}
 }
 

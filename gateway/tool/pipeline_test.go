@@ -122,7 +122,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	}
 	g.answer(second, protocol.DecisionAllow, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone || len(g.tower.Calls()) != 1 {
-		t.Errorf("got %+v; want no e.err, e.Info.State CallDone and g.tower.Calls of length 1", e)
+		t.Errorf("got %+v; want no error, e.Info.State CallDone and g.tower.Calls of length 1", e)
 	}
 	row := g.row("a")
 	if row.Attempt != 2 || row.IdempotencyKey != key {
@@ -158,7 +158,7 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower"})
 	g.answer(first, protocol.DecisionAllow, "", "")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone {
-		t.Errorf("got %+v; want no err and Info.State CallDone", e)
+		t.Errorf("got %+v; want no error and Info.State CallDone", e)
 	}
 }
 
@@ -228,7 +228,7 @@ func TestStoppedQuestionEndsItsCall(t *testing.T) {
 	g.question(sub)
 	g.Cancel("a")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || len(g.tower.Calls()) != 0 {
-		t.Errorf("got %+v; want no e.err, e.Info.State CallCancelled and no g.tower.Calls", e)
+		t.Errorf("got %+v; want no error, e.Info.State CallCancelled and no g.tower.Calls", e)
 	}
 	g.noQuestions()
 }
@@ -246,7 +246,7 @@ func TestStoppedCallSaysWhenTheMachineIsSilent(t *testing.T) {
 	within(t, began)
 	g.Cancel("a")
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "check before you repeat") {
-		t.Errorf(`got %+v; want no err, Info.State CallCancelled and "check before you repeat" in Content.Text`, e)
+		t.Errorf(`got %+v; want no error, Info.State CallCancelled and "check before you repeat" in Content.Text`, e)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestMachineThatLeavesMakesTheOutcomeUnknown(t *testing.T) {
 	within(t, began)
 	g.tower.Detach()
 	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallUnknown || !strings.Contains(e.Content.Text(), "Unknown outcome") {
-		t.Errorf(`got %+v; want no err, Info.State CallUnknown and "Unknown outcome" in Content.Text`, e)
+		t.Errorf(`got %+v; want no error, Info.State CallUnknown and "Unknown outcome" in Content.Text`, e)
 	} else if f := e.Info.Fault; f == nil || f.Code != protocol.FaultTargetUnreachable || f.Retryable {
 		t.Errorf("got the fault %+v, want an unreachable machine that must not be tried again", f)
 	}
@@ -315,7 +315,7 @@ func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
 	}
 	for _, ch := range all {
 		if e := within(t, ch); e.err != nil && !errors.Is(e.err, protocol.ErrConflict) {
-			t.Errorf("got %v; want no err or error ErrConflict", e.err)
+			t.Errorf("got %v; want no error or error ErrConflict", e.err)
 		}
 	}
 	if n := len(g.tower.Calls()); n != 1 {

@@ -47,7 +47,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	g.rule(`{"tool":"Bash","argv":["make","install"],"verdict":"deny","reason":"not here"}`)
 	g.rule(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
 	if e := within(t, allowed); e.err != nil || e.IsError {
-		t.Errorf("got %+v; want no err and not IsError", e)
+		t.Errorf("got %+v; want no error and not IsError", e)
 	}
 	if e := within(t, denied); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "not here") {
 		t.Errorf(`got %+v; want Info.State CallDenied and "not here" in Content.Text`, e)

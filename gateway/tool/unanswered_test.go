@@ -86,7 +86,7 @@ func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
 			began := time.Now()
 			e := <-g.do(t.Context(), call)
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError {
-				t.Errorf("%s: got %+v; want no err, Info.State CallDenied and IsError", id, e)
+				t.Errorf("%s: got %+v; want no error, Info.State CallDenied and IsError", id, e)
 			}
 			q, err := g.store.Questions.Get(t.Context(), e.Info.ApprovalID)
 			if err != nil || q.State != protocol.QuestionExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {

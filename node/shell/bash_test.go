@@ -188,7 +188,7 @@ func TestPreviewOfBashNamesItsPrograms(t *testing.T) {
 	for _, pr := range p.Programs {
 		names = append(names, pr.Name)
 		if (pr.Name == "nosuchprogram") != (pr.Path == "") {
-			t.Errorf(`got %+v; want Name == "nosuchprogram" %v`, pr, pr.Path == "")
+			t.Errorf(`got %+v; want a path for each program but nosuchprogram`, pr)
 		}
 	}
 	if got := strings.Join(names, " "); got != "cat sort ./bin/tool ls nosuchprogram" {

@@ -46,7 +46,7 @@ func TestResolveRefusesNamesOfItsOwnSystem(t *testing.T) {
 	r := openTemp(t)
 	for _, name := range []string{"NUL", "a/f:stream", "x."} {
 		if _, err := r.Resolve(name); (err != nil) != (runtime.GOOS == "windows") {
-			t.Errorf("%s: got %v; want err != nil %v", name, err, runtime.GOOS == "windows")
+			t.Errorf("%s: got %v; want an error: %v", name, err, runtime.GOOS == "windows")
 		}
 	}
 	for _, name := range []string{"a\x00b", "\x00", "a/\x00/b"} {
@@ -71,7 +71,7 @@ func TestOtherSpelling(t *testing.T) {
 	for goos, refused := range map[string]bool{"windows": true, "darwin": true, "linux": false} {
 		t.Run(goos, func(t *testing.T) {
 			if err := checkSpelling(goos, r.paths.areas[0].root, "README"); (err != nil) != refused {
-				t.Errorf("%s: got %v; want err != nil %v", goos, err, refused)
+				t.Errorf("%s: got %v; want an error: %v", goos, err, refused)
 			}
 			if err := checkSpelling(goos, r.paths.areas[0].root, "Readme"); err != nil {
 				t.Errorf("%s: %v", goos, err)

@@ -76,7 +76,7 @@ func TestResponsesEndInSeveralWays(t *testing.T) {
 				t.Fatalf("stop %q: %v", got.Stop, got.Err)
 			}
 			if tc.err != nil && !strings.Contains(got.Err.Error(), tc.says) {
-				t.Errorf("got %v; want no tc.err or %v in got.Err", got.Err, tc.says)
+				t.Errorf("got %v; want no error or %v in got.Err", got.Err, tc.says)
 			}
 		})
 	}
