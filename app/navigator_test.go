@@ -46,7 +46,7 @@ func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	for _, p := range all {
 		u.nav.open(p)
 		if size := u.main.conversation.Window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
-			t.Errorf("%s needs %v", p.title, size)
+			t.Errorf("%s needs %v; want Width at most 480 and Height at most 560", p.title, size)
 		}
 	}
 	u.nav.close()

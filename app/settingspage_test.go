@@ -64,7 +64,7 @@ func TestPagesOfTheSettingsOpenByTheirTitle(t *testing.T) {
 	for _, title := range []string{"Approvals and rules", "Skills", "Channels", "Tools", "Connected apps", "Help"} {
 		u.env().Open(host.Page(title))
 		if got := u.backend.Prefs.Get().SettingsPage; u.nav.title != settingsTitle || got != title {
-			t.Errorf("%s: got %q in %q", title, got, u.nav.title)
+			t.Errorf("%s: got %q in %q; want nav.title %v and %v", title, got, u.nav.title, settingsTitle, title)
 		}
 		pagetest.Shot(t, u.main.conversation.Window, "settings-"+title)
 	}

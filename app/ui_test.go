@@ -470,7 +470,7 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 	v.Sessions.List[1].Title = "Photos"
 	u.update(v)
 	if c.Window.Title() != "Photos – Fairlead" {
-		t.Errorf("title %q", c.Window.Title())
+		t.Errorf(`title: got %q, want "Photos – Fairlead"`, c.Window.Title())
 	}
 	if u.main.conversation.Page.Key() != protocol.MainSession {
 		t.Error("the main window changed its chat")

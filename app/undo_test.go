@@ -18,7 +18,7 @@ func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
 	}
 	u.messages.Show("Saved")
 	if len(u.messages.Offers) != 2 || !u.messages.Offers[0].Visible() || !u.messages.Offers[1].Visible() || !u.messages.Toast.Visible() {
-		t.Fatalf("%d offers", len(u.messages.Offers))
+		t.Fatalf("got %d offers; want messages.Offers of length 2, messages.Offers[0].Visible, messages.Offers[1].Visible and messages.Toast.Visible", len(u.messages.Offers))
 	}
 	if a, b := u.messages.Offers[0].Position(), u.messages.Offers[1].Position(); a.Y+u.messages.Offers[0].Size().Height > b.Y {
 		t.Errorf("they stand on each other: %v, %v", a, b)

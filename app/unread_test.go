@@ -36,7 +36,7 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 		t.Errorf("after opening it:\n%s", got)
 	}
 	if seen := u.backend.Prefs.Get().Seen; seen["agent:main:2"] != 200 {
-		t.Errorf("remembered %v", seen)
+		t.Errorf(`remembered: got %v, want seen["agent:main:2"] 200`, seen)
 	}
 }
 

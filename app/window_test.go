@@ -28,7 +28,7 @@ func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
 	c.Window.Resize(fyne.NewSize(700, 500))
 	u.save()
 	if r := u.backend.Prefs.Get(); r.ChatWidth != 700 {
-		t.Errorf("remembered %+v", r)
+		t.Errorf("remembered: got %+v, want ChatWidth 700", r)
 	}
 }
 

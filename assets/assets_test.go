@@ -71,7 +71,7 @@ func TestIconsHaveOnlyFilledOutlinesInInk(t *testing.T) {
 	for _, name := range names(t) {
 		svg := string(Icon(name))
 		if strings.Contains(svg, "stroke") || strings.Contains(svg, "NaN") || !strings.Contains(svg, `fill="`+Ink+`"`) {
-			t.Errorf("%s: %.200s", name, svg)
+			t.Errorf(`%s: got %.200s; want no "stroke", no "NaN" and %q in it`, name, svg, `fill="`+Ink+`"`)
 		}
 	}
 }
@@ -98,6 +98,6 @@ func TestTrayStatesLookDifferent(t *testing.T) {
 func TestAppIconIsAPNGOf512Pixels(t *testing.T) {
 	c, err := png.DecodeConfig(bytes.NewReader(AppPNG))
 	if err != nil || c.Width != 512 || c.Height != 512 {
-		t.Fatalf("%v %v", c, err)
+		t.Fatalf("got %v %v; want no error, Width 512 and Height 512", c, err)
 	}
 }

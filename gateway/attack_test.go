@@ -48,7 +48,7 @@ func TestWebPagesReachNoSurface(t *testing.T) {
 		"/oauth/token": "POST", "/oauth/revoke": "POST", "/oauth/wait": "GET", "/oauth/client.json": "GET", "/.well-known/oauth-authorization-server": "GET", "/.well-known/oauth-protected-resource/mcp": "GET",
 	} {
 		if status, answer, _ := p.request(method, path, `{}`, "Authorization", bearer); status == http.StatusForbidden {
-			t.Errorf("%s, a program: %d %s", path, status, answer)
+			t.Errorf("%s, a program: %d %s; want other than StatusForbidden", path, status, answer)
 		}
 		for name, headers := range map[string][]string{
 			"a rebound name": {"Host", "attacker.example" + port}, "a similar name": {"Host", "127.0.0.1.attacker.example" + port}, "a foreign page": {"Origin", "https://attacker.example"}, "a page without an origin": {"Origin", "null"},
@@ -180,7 +180,7 @@ func (p *programs) signIn() (secrets []string) {
 	wait := head.Get("Location")
 	consents := p.questions(protocol.AskApp)
 	if len(consents) != 1 {
-		p.t.Fatalf("%s, asked %+v", wait, consents)
+		p.t.Fatalf("%s, asked %+v; want length 1", wait, consents)
 	}
 	p.accessGateway.allow(consents[0])
 	_, _, head = p.request("GET", wait, "")
@@ -304,12 +304,12 @@ func TestFileAddressesDoNotAvoidTheRules(t *testing.T) {
 		"/etc/passwd", "//etc/passwd", "/../../etc/passwd", "/tmp/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2F..%2Fetc%2Fpasswd", "/etc/passwd%00.txt", "/./etc/./passwd", "/proc/self/root/etc/passwd",
 	} {
 		if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "fairlead://box/file" + path}); err == nil {
-			t.Errorf("%s: %.80s", path, r.Contents[0].Text)
+			t.Errorf("%s: got %.80s, want an error", path, r.Contents[0].Text)
 		}
 	}
 	for _, uri := range []string{"file:///etc/passwd", "fairlead://box%2F..%2Fbox/file/etc/passwd", "fairlead://../file/etc/passwd", "fairlead:///file/etc/passwd", "fairlead://gsv/file/SOUL.md"} {
 		if r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err == nil {
-			t.Errorf("%s: %.80s", uri, r.Contents[0].Text)
+			t.Errorf("%s: got %.80s, want an error", uri, r.Contents[0].Text)
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestTypedTextFollowsTheRules(t *testing.T) {
 			begun, _ = p.decide(token, "command", map[string]any{"session": map[string]any{"node_name": "box", "command": program}, "idle_timeout": 0.1}, protocol.DecisionAllow, func() {})
 			session := field(begun, "command_id")
 			if job == "" || session == "" {
-				t.Fatalf("starting %s: got the IDs %q and %q in %s", program, job, session, begun)
+				t.Fatalf("starting %s: got the IDs %q and %q in %s; want some job and some session", program, job, session, begun)
 			}
 			for _, text := range []string{"rm victim", "\\rm -f victim", "true; r''m victim", "cp notes.txt .git/config", "echo x > .envrc", "echo a\nrm victim"} {
 				for way, c := range map[string]struct {
@@ -176,7 +176,7 @@ func TestReplacedFilesStopAnAllowedCommand(t *testing.T) {
 			answer, question := p.decide(token, tool, args, protocol.DecisionAllow, func() {
 				_, got, _ := p.surfaces()["REST"](token, "box__Bash", fmt.Sprintf(`{"command":%q,"workdir":%q}`, c.swap, filepath.Join(p.workspace, root)))
 				if !strings.Contains(got, `"exitCode":0`) {
-					t.Fatalf("%s: got %s", c.swap, got)
+					t.Fatalf("%s: got %s, want `\"exitCode\":0` in it", c.swap, got)
 				}
 			})
 			if question == "" || !strings.Contains(answer, "APPROVAL_DRIFT") {

@@ -172,7 +172,7 @@ func TestBatchQuestionHasEveryKindOfFile(t *testing.T) {
 		}
 	}
 	if !q.Floor || q.Preview.Secret == "" || !q.Preview.Network || slices.Contains(q.Choices, protocol.ScopeSession) {
-		t.Errorf("question: got floor %v, secret %q, network %v, choices %v", q.Floor, q.Preview.Secret, q.Preview.Network, q.Choices)
+		t.Errorf("question: got floor %v, secret %q, network %v, choices %v; want Floor, some Preview.Secret, Preview.Network and no ScopeSession in Choices", q.Floor, q.Preview.Secret, q.Preview.Network, q.Choices)
 	}
 	p.answer(q, "allow")
 	answer := <-done
@@ -180,7 +180,7 @@ func TestBatchQuestionHasEveryKindOfFile(t *testing.T) {
 		t.Errorf("batch: got the failures %s in %.500s, want none", got, answer)
 	}
 	if got, err := os.ReadFile(at("got")); string(got) != "content" {
-		t.Errorf("download: got %q, %v", got, err)
+		t.Errorf(`download: got %q, %v; want "content"`, got, err)
 	}
 }
 

@@ -43,7 +43,7 @@ func (p *programs) callREST(token, tool, args string, out any) (status int) {
 		return status
 	}
 	if err := json.Unmarshal([]byte(answer), &r); err != nil || status != http.StatusOK {
-		p.t.Fatalf("%s(%s): got %d %s", tool, args, status, answer)
+		p.t.Fatalf("%s(%s): got %d %s; want no error and status StatusOK", tool, args, status, answer)
 	}
 	if err := json.Unmarshal(r.Data, out); err != nil {
 		p.t.Fatal(err)

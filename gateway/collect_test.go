@@ -125,7 +125,7 @@ func TestDownloadIsShownBeforeItTakesEffect(t *testing.T) {
 	p.answer(q, "allow")
 	p.until("another question or the end", func() bool { l := p.pending(); return len(l) == 1 && l[0].ID != q.ID || len(done) > 0 })
 	if len(done) > 0 {
-		t.Fatalf("got %s without a second question", <-done)
+		t.Fatalf("got %s without a second question, want none", <-done)
 	}
 	q = p.pending()[0]
 	if _, err := os.Stat(path); err == nil || q.Tool != "fs_write" || !strings.Contains(q.Preview.Diff, "+downloaded") {
@@ -136,6 +136,6 @@ func TestDownloadIsShownBeforeItTakesEffect(t *testing.T) {
 		t.Errorf("got %s", answer)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "downloaded\n" {
-		t.Errorf("got %q, %v", content, err)
+		t.Errorf(`got %q, %v; want no error and content "downloaded\n"`, content, err)
 	}
 }

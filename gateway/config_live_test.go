@@ -54,6 +54,6 @@ func TestNobodyKeepsACopyOfTheConfiguration(t *testing.T) {
 		return nil
 	})
 	if err != nil || looked < 100 {
-		t.Errorf("%d files, %v", looked, err)
+		t.Errorf("got %d files, %v; want no error and looked at least 100", looked, err)
 	}
 }

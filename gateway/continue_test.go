@@ -89,7 +89,7 @@ func TestCommandStopsAtANewDenyRule(t *testing.T) {
 	answer := <-result
 	id := field(answer, "command_id")
 	if id == "" {
-		t.Fatalf("got %s", answer)
+		t.Fatalf("got %s, want some id", answer)
 	}
 	signal := fmt.Sprintf(`{"command_id":%q,"signal":"SIGHUP","idle_timeout":0}`, id)
 	p.deny(`{"tool":"Bash","argv":["cat","**"],"verdict":"deny"}`)

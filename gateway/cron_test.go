@@ -66,7 +66,7 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 		return runs.Count > 0
 	})
 	if r := runs.Runs[0]; runs.Count != 1 || r.Status != protocol.CronOK || r.DueAtMs != soon {
-		t.Errorf("history %+v", runs)
+		t.Errorf("history: got %+v; want runs.Count 1, r.Status CronOK and r.DueAtMs %v", runs, soon)
 	}
 	if main := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession}); len(main.Messages) != 0 {
 		t.Errorf("main chat %+v", main.Messages)

@@ -286,7 +286,7 @@ func (h *dailyHost) call(row dailyRow) (out dailyResult) {
 		err = json.Unmarshal(raw, &answer)
 	}
 	if out = answer.Data; err != nil || answer.Error != nil || out.ExitCode == nil {
-		h.Errorf("%s: %v in %.1000s", row.command, err, raw)
+		h.Errorf("%s: %v in %.1000s; want no error, no answer.Error and out.ExitCode set", row.command, err, raw)
 	}
 	return out
 }

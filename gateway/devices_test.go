@@ -220,7 +220,7 @@ func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
 	req, _ := http.NewRequest(http.MethodGet, "https://"+peer.Addresses[0]+"/health", nil)
 	req.Header.Set("Origin", "https://"+peer.Addresses[0])
 	if res, err := hc.Do(req); err != nil || res.StatusCode != http.StatusForbidden {
-		t.Errorf("a page: %v, %v", res, err)
+		t.Errorf("a page: got %v, %v; want no error and StatusCode StatusForbidden", res, err)
 	}
 	if _, err := tls.Dial("tcp", peer.Addresses[0], &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12}); err == nil {
 		t.Error("TLS 1.2 is served")
@@ -272,7 +272,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop, ended = h.node(m, peer.ID(), narrow)
 	h.until("less is no question", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == 0 })
 	if n := len(h.requests()); n != 0 {
-		t.Errorf("%d requests", n)
+		t.Errorf("got %d requests, want 0", n)
 	}
 	stop()
 	<-ended

@@ -58,11 +58,11 @@ func (p *programs) testLines(t *testing.T, s *sdk.ClientSession, command string)
 	}
 	got = p.call(s, "command", input("echo 'x\";touch made;\"'\n"))
 	if list := p.pending(); len(list) != 0 {
-		t.Errorf("a line that a rule allows: got %s, with questions %+v", got, list)
+		t.Errorf("a line that a rule allows: got %s, with questions %+v; want none", got, list)
 	}
 	until("the output of a line that a rule allows", "touch made")
 	if got := p.call(s, "command", input("rm victim\n")); !strings.Contains(got, "Denied by a rule") {
-		t.Errorf("a line that a rule denies: got %s", got)
+		t.Errorf(`a line that a rule denies: got %s, want "Denied by a rule" in it`, got)
 	}
 	for _, text := range []string{"echo \"!!:1\"\n", "echo \"!$\"\n", "^x^touch made;^\n", "echo a"} {
 		if got := p.call(s, "command", input(text)); !strings.Contains(got, "approval_required") {

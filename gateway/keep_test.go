@@ -88,7 +88,7 @@ func TestThePersonDecidesWhatACommandMayKeep(t *testing.T) {
 				t.Error("the file is there before the answer")
 			}
 			if !q.Floor || len(q.Offers) > 0 || len(q.Choices) != 1 || !strings.Contains(q.Why, "“npm install” created ") || !strings.Contains(q.Why, "which runs at your next commit, and 1 more file") {
-				t.Errorf("got question %q with choices %v and offers %v", q.Why, q.Choices, q.Offers)
+				t.Errorf(`got question %q with choices %v and offers %v; want Floor, no Offers, Choices of length 1, "“npm install” created " in Why and "which runs at your next commit, and 1 more file" in Why`, q.Why, q.Choices, q.Offers)
 			}
 			if q.Preview == nil || !strings.Contains(q.Preview.Diff, "+#!/bin/sh") {
 				t.Errorf("the question shows no diff: %+v", q.Preview)

@@ -78,7 +78,7 @@ func TestAgentAsksBeforeItReadsKeysInTheWorkspace(t *testing.T) {
 		return len(open) > 0 || strings.Contains(heard(), "the private part")
 	})
 	if len(open) != 1 || open[0].Why != "Reads passwords, keys or tokens: ~/.ssh" {
-		t.Fatalf("asked: %+v", open)
+		t.Fatalf(`asked: got %+v; want length 1 and open[0].Why "Reads passwords, keys or tokens: ~/.ssh"`, open)
 	}
 	must(t, conn, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: open[0].ID, Hash: open[0].Hash, Decision: protocol.DecisionDeny})
 	polltest.Until(t, "the end of the call", func() bool { return strings.Contains(strings.ToLower(heard()), "denied") })

@@ -89,7 +89,7 @@ func (p *programs) connect(token string, o *sdk.ClientOptions, legacy bool) *sdk
 func (p *programs) call(s *sdk.ClientSession, name string, args map[string]any) string {
 	r, err := s.CallTool(p.t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
 	if err != nil || len(r.Content) == 0 {
-		p.t.Errorf("%s: %+v, %v", name, r, err)
+		p.t.Errorf("%s: got %+v, %v; want no error and some Content", name, r, err)
 		return ""
 	}
 	return r.Content[0].(*sdk.TextContent).Text
@@ -127,7 +127,7 @@ func TestOnlyTheOwnerAllowsTheCallOfAnApp(t *testing.T) {
 		}
 		p.allow()
 		if got := <-result; !strings.Contains(got, "done") {
-			t.Errorf("got %s", got)
+			t.Errorf(`got %s, want "done" in it`, got)
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestDeclinedWaitWithdrawsTheQuestion(t *testing.T) {
 			return &sdk.ElicitResult{Action: "decline"}, nil
 		}}, legacy)
 		if got := p.call(s, "command", start("echo done")); !strings.Contains(got, `"code":"canceled"`) {
-			t.Errorf("got %s", got)
+			t.Errorf("got %s, want `\"code\":\"canceled\"` in it", got)
 		}
 		p.until("the question is withdrawn", func() bool { return len(p.pending()) == 0 })
 	}
@@ -191,13 +191,13 @@ func TestGlobAndGrepWorkOverMCP(t *testing.T) {
 		}}, legacy)
 		target := map[string]any{"node_name": "box"}
 		if got := p.call(s, "fs_glob", map[string]any{"target": target, "path": folder, "pattern": "*.txt"}); !strings.Contains(got, "a.txt") {
-			t.Errorf("got %s", got)
+			t.Errorf(`got %s, want "a.txt" in it`, got)
 		}
 		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{"target": target, "path": folder, "pattern": "need"}}
 		params.SetProgressToken("p")
 		r, err := s.CallTool(t.Context(), params)
 		if err != nil || r.IsError || !strings.Contains(r.Content[0].(*sdk.TextContent).Text, `"matches":[{`) {
-			t.Fatalf("got %+v, %v", r, err)
+			t.Fatalf("got %+v, %v; want no error, not IsError and `\"matches\":[{` in Content[0].Text", r, err)
 		}
 		if part := <-parts; !strings.Contains(part, `"matches":[{`) || !strings.Contains(part, `"text":"needle"`) {
 			t.Errorf("the first part is %s", part)
@@ -296,7 +296,7 @@ func TestRevokedTokenEndsItsSession(t *testing.T) {
 	session := map[string]string{"Mcp-Session-Id": head.Get("Mcp-Session-Id"), "MCP-Protocol-Version": "2025-11-25"}
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	if status, answer, _ := p.send(made.Token, list, session); status != http.StatusOK || !strings.Contains(answer, "whoami") {
-		t.Fatalf("got %d %s", status, answer)
+		t.Fatalf(`got %d %s; want status StatusOK and "whoami" in it`, status, answer)
 	}
 	if status, answer, _ := p.send(p.token("B", protocol.ScopeNetworkRead), list, session); status == http.StatusOK {
 		t.Errorf("another token: %d %s", status, answer)
@@ -311,7 +311,7 @@ func TestRevokedAppHasNoMoreQuestions(t *testing.T) {
 	p := openPrograms(t)
 	made := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: []protocol.Scope{protocol.ScopeShell}})
 	if got := p.call(p.connect(made.Token, nil, false), "command", start("echo late")); !strings.Contains(got, "approval_required") || len(p.pending()) != 1 {
-		t.Fatalf("got %s", got)
+		t.Fatalf(`got %s; want "approval_required" in it and pending of length 1`, got)
 	}
 	ask(p.accessGateway, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
 	p.until("the question is withdrawn", func() bool { return len(p.pending()) == 0 })

@@ -115,7 +115,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 		byLink.Link, byCode.Code = &link, &code
 		for door, joining := range map[string]pake.Device{"link": byLink, "code": byCode} {
 			if _, err := client.Pair(t.Context(), link.Addresses, joining); !errors.Is(err, protocol.ErrNotFound) {
-				t.Errorf("%s, by %s: %v", when, door, err)
+				t.Errorf("%s, by %s: %v; want error ErrNotFound", when, door, err)
 			}
 		}
 	}
@@ -131,7 +131,7 @@ func TestAnInvitationCountsOnce(t *testing.T) {
 		t.Errorf("approved twice: %+v", again)
 	}
 	if n := len(h.list().Devices); n != 1 {
-		t.Errorf("%d devices", n)
+		t.Errorf("got %d devices, want 1", n)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
 		joining := m.device(protocol.RoleClient)
 		joining.Code = &wrong
 		if _, err := client.Pair(t.Context(), invite.Addresses, joining); !errors.Is(err, protocol.ErrForbidden) {
-			t.Errorf("guess %d: %v", i+1, err)
+			t.Errorf("guess %d: %v, want error ErrForbidden", i+1, err)
 		}
 	}
 	joining := m.device(protocol.RoleClient)
@@ -255,7 +255,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	byLink, byCode := m.device(protocol.RoleClient), m.device(protocol.RoleClient)
 	byLink.Link, byCode.Code = &link, &code
 	if _, err := client.Pair(t.Context(), between, byLink); !errors.Is(err, identity.ErrWrongPin) {
-		t.Errorf("link: %v", err)
+		t.Errorf("link: got %v, want error ErrWrongPin", err)
 	}
 	mu.Lock()
 	if heard.Len() > 0 {

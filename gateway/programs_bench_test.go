@@ -173,7 +173,7 @@ func post(b *testing.B, url string, body []byte) []byte {
 	var raw bytes.Buffer
 	raw.Grow(int(max(resp.ContentLength, 0)) + bytes.MinRead)
 	if _, err = raw.ReadFrom(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		b.Fatalf("%d %.200s, %v", resp.StatusCode, raw.Bytes(), err)
+		b.Fatalf("got %d %.200s, %v; want no error and StatusCode StatusOK", resp.StatusCode, raw.Bytes(), err)
 	}
 	return raw.Bytes()
 }
@@ -209,7 +209,7 @@ func overMCP(b *testing.B, base string, legacy bool, args map[string]any) func()
 		}
 		defer resp.Body.Close()
 		if raw, err = io.ReadAll(resp.Body); err != nil || resp.StatusCode/100 != 2 {
-			b.Fatalf("%d %s %v", resp.StatusCode, raw, err)
+			b.Fatalf("got %d %s %v; want no error and StatusCode / 100 2", resp.StatusCode, raw, err)
 		}
 		return resp, raw
 	}

@@ -64,7 +64,7 @@ func (r *refusal) setStore(refuses bool) {
 		tables = append(tables, name)
 	}
 	if err := rows.Err(); err != nil || len(tables) < 20 {
-		r.t.Fatalf("got %d tables, %v", len(tables), err)
+		r.t.Fatalf("got %d tables, %v; want no error and length at least 20", len(tables), err)
 	}
 	for _, table := range tables {
 		for _, change := range []string{"INSERT", "UPDATE", "DELETE"} {

@@ -44,7 +44,7 @@ func TestClientsSeeThatAFullDiskPausedTheAgent(t *testing.T) {
 	}
 	// The notice follows in any case.
 	if c, err := feed.Next(t.Context()); err != nil || c.Status == nil || !c.Status.Paused || c.Status.Storage == "" {
-		t.Errorf("told %+v, %v", c, err)
+		t.Errorf("told: got %+v, %v; want no error, Status.Paused and some Status.Storage", c, err)
 	}
 }
 

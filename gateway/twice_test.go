@@ -152,7 +152,7 @@ func (w *restartableGateway) ended(want map[protocol.SessionKey]string, not stri
 	for chat, text := range want {
 		list := w.results(chat)
 		if len(list) != 1 || !strings.Contains(list[0], text) || not != "" && strings.Contains(list[0], not) {
-			w.t.Errorf("%s has %q", chat, list)
+			w.t.Errorf("%s has %q; want length 1, %v in list[0] and either an empty not or no %v in list[0]", chat, list, text, not)
 		}
 	}
 	for _, name := range []string{"agents", "persons"} {

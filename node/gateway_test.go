@@ -81,7 +81,7 @@ func start(t *testing.T, change func(*Options)) *gateway {
 		select {
 		case err := <-ended:
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("Run: %v", err)
+				t.Errorf("Run: got %v, want error Canceled", err)
 			}
 		case <-time.After(3 * time.Minute):
 			t.Error("Run does not return")

@@ -51,7 +51,7 @@ func TestReadOnlyMachineIsNotChanged(t *testing.T) {
 		try(protocol.ActRestore, map[string]any{"id": "1-a"})
 		files := transfer.NewFiles(n.ws, transfer.Policy{})
 		if _, err := files.Target(filepath.Join(d, "sent"), false, true); err == nil || !strings.Contains(err.Error(), "read-only") {
-			t.Errorf("a transfer: %v", err)
+			t.Errorf(`a transfer: got %v, want an error with "read-only"`, err)
 		}
 		if err := files.Consent(t.Context(), protocol.TransferReceive{Path: f}); err == nil || !strings.Contains(err.Error(), "read-only") {
 			t.Errorf("a transfer is agreed to: %v", err)

@@ -40,7 +40,7 @@ func TestTrayIconSaysTheMostUrgent(t *testing.T) {
 	} {
 		t.Run(c.status, func(t *testing.T) {
 			if got := trayFor(c.v); got.Icon != c.icon || got.Status != c.status {
-				t.Errorf("%+v: icon %d, %q", c.v, got.Icon, got.Status)
+				t.Errorf("%+v: icon %d, %q; want got.Icon %v and got.Status %v", c.v, got.Icon, got.Status, c.icon, c.status)
 			}
 		})
 	}
@@ -120,7 +120,7 @@ func TestValueGivesTheNewestToSlowReaders(t *testing.T) {
 		v.Update(func(n *int) { *n = 99 })
 	}
 	if fmt.Sprint(seen) != "[0 10]" {
-		t.Errorf("seen %v", seen)
+		t.Errorf(`seen: got %v, want seen "[0 10]"`, seen)
 	}
 }
 

@@ -112,7 +112,7 @@ Quit
 	p.menus[0][2].ChildMenu.Items[0].Action()
 	p.menus[0][5].ChildMenu.Items[0].Action()
 	if len(chosen) != 2 || chosen[0].Do != ActionReview || chosen[0].Question != "q" || chosen[1].Do != ActionChat || chosen[1].Key != "a" {
-		t.Errorf("chosen %+v", chosen)
+		t.Errorf(`chosen: got %+v; want length 2, chosen[0].Do %v, chosen[0].Question "q", chosen[1].Do %v and chosen[1].Key "a"`, chosen, ActionReview, ActionChat)
 	}
 }
 

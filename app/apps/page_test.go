@@ -150,7 +150,7 @@ func TestAnAppThatAsksToConnectIsReviewedFromTheList(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Connect “Claude Code”?", "5:00 left")
 	p.List.Select(0)
 	if !slices.Equal(p.Did, []string{"question c"}) {
-		t.Errorf("reviews %v", p.Did)
+		t.Errorf("reviews: got %v, want %v", p.Did, []string{"question c"})
 	}
 	p.List.Select(1)
 	if p.detail == nil || p.detail.id != "a" {
@@ -176,7 +176,7 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Copy the token now.", "flt_secret", "http://127.0.0.1:8787/api/v1/tools/whoami")
 	test.Tap(pagetest.Button(t, p.Box, "Copy token"))
 	if !slices.Contains(p.Did, "copy flt_secret") {
-		t.Errorf("did %q", p.Did)
+		t.Errorf(`did: got %q, want "copy flt_secret" in Did`, p.Did)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Copy"))
 	if !slices.ContainsFunc(p.Did, func(did string) bool { return strings.HasPrefix(did, "copy curl -X POST http://127.0.0.1:8787/api/") }) {
@@ -184,7 +184,7 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	}
 	test.Tap(pagetest.Button(t, p.Box, "See all tools"))
 	if !slices.Contains(p.Did, "url http://127.0.0.1:8787/api/") {
-		t.Errorf("did %q", p.Did)
+		t.Errorf(`did: got %q, want "url http://127.0.0.1:8787/api/" in Did`, p.Did)
 	}
 	if !p.Back() {
 		t.Error("Back does not lead to the list")

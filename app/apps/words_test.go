@@ -72,7 +72,7 @@ func TestCommandsOfAnAppSayWhatRunsWhereAndSince(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := AppCommands(v, "other", now); got != nil {
-		t.Errorf("got %q for an app without commands", got)
+		t.Errorf("got %q for an app without commands, want none", got)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
 			t.Errorf("got %d commands after the end, want 0", n)
 		}
 		if got := f.Called(protocol.AppStop.Name); len(got) != 1 || string(got[0]) != `{"id":"c1"}` {
-			t.Errorf("the gateway got %s", got)
+			t.Errorf("the gateway got %s; want length 1 and got[0] `{\"id\":\"c1\"}`", got)
 		}
 		failure = protocol.ErrUnavailable.With("the machine is offline")
 		if err := (Model{a}).StopCommand(t.Context(), "c1"); !errors.Is(err, protocol.ErrUnavailable) {

@@ -76,7 +76,7 @@ func TestThousandsOfArchivesAreListed(t *testing.T) {
 	p, _, h := inPage(t, style.Light, 880)
 	p.fill(archives(3000), nil)
 	if n := len(p.list.Items()); n != 3000 {
-		t.Errorf("%d lines", n)
+		t.Errorf("got %d lines, want 3000", n)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Back to chat"))
 	if got, want := h.Did, []string{"chat {agent:main:2  <nil>}"}; !slices.Equal(got, want) {

@@ -181,7 +181,7 @@ func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
 		b.next()
 	}
 	if len(b.all) != 500 || b.all[499].Seq != 1 || b.olderButton.Visible() {
-		t.Errorf("%d lines", len(b.all))
+		t.Errorf("got %d lines; want all of length 500, all[499].Seq 1 and not olderButton.Visible", len(b.all))
 	}
 }
 

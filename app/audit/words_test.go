@@ -22,7 +22,7 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
 	if err != nil || len(rows) != 3 || rows[0][0] != "seq" || rows[1][9] != "'=HYPERLINK(\"x\")\n\"quoted\"" || rows[1][15] != "1" || rows[1][1] != "1970-01-01T00:00:01Z" {
-		t.Errorf("%q, %v", rows, err)
+		t.Errorf(`got %q, %v; want no error, length 3, rows[0][0] "seq", rows[1][9] "'=HYPERLINK(\"x\")\n\"quoted\"", rows[1][15] "1" and rows[1][1] "1970-01-01T00:00:01Z"`, rows, err)
 	}
 	b.Reset()
 	if err := writeJSON(&b, list, true); err != nil {

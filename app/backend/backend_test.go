@@ -96,12 +96,12 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 	}
 	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Pending) == 1 })
 	if c := tray.ContentOf(v, inbox.Words(v, time.Now())); c.Icon != tray.NeedsYou || c.Needs != 1 {
-		t.Errorf("tray %+v", c)
+		t.Errorf("tray: got %+v; want Icon NeedsYou and Needs 1", c)
 	}
 	inbox.NewModel(b.Feed).Answer([]protocol.Question{v.Questions.Pending[0]}, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny, Reason: "unavailable"})
 	v = await(t, b, "the end of the question", func(v feed.View) bool { return len(v.Questions.Closed) == 1 })
 	if c := v.Questions.Closed[0]; c.State != protocol.QuestionDenied || !c.AnsweredHere || c.Reason != "unavailable" {
-		t.Errorf("closed %+v", c)
+		t.Errorf(`closed: got %+v; want State QuestionDenied, AnsweredHere and Reason "unavailable"`, c)
 	}
 	await(t, b, "the end of the run", func(v feed.View) bool { return !v.Working() })
 }
@@ -125,7 +125,7 @@ func TestWorkspaceChangesWithoutARestart(t *testing.T) {
 		t.Error("the new folder is not remembered")
 	}
 	if token, err := (local{b}).Token(); err != nil || !strings.HasPrefix(token, "fl_") {
-		t.Errorf("token %q, %v", token, err)
+		t.Errorf(`token: got %q, %v; want no error and a text that begins with "fl_"`, token, err)
 	}
 }
 
@@ -167,7 +167,7 @@ func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
 	wrong := join("fl_wrong")
 	v := await(t, wrong, "the refusal", func(v feed.View) bool { return v.Status.Problem != "" })
 	if !strings.Contains(v.Status.Problem, "rejected the token") {
-		t.Errorf("problem %q", v.Status.Problem)
+		t.Errorf(`problem: got %q, want "rejected the token" in Status.Problem`, v.Status.Problem)
 	}
 	wrong.Stop()
 }

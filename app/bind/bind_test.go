@@ -69,14 +69,14 @@ func TestGoReturnsResultOrErrorWhileTheWindowExists(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if got.Load() != 7 {
-			t.Errorf("got %d", got.Load())
+			t.Errorf("got %d, want 7", got.Load())
 		}
 		failed := errors.New("no")
 		var seen error
 		Go(t.Context(), func(context.Context) (int, error) { return 0, failed }, func(_ int, err error) { seen = err })
 		synctest.Wait()
 		if seen != failed {
-			t.Errorf("error %v", seen)
+			t.Errorf("error: got %v, want %v", seen, failed)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		Go(ctx, func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil }, func(int, error) { t.Error("called for a window that is gone") })
@@ -97,7 +97,7 @@ func TestEveryTicksUntilTheEnd(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if ticks != 3 {
-			t.Errorf("%d ticks", ticks)
+			t.Errorf("got %d ticks, want 3", ticks)
 		}
 	})
 }

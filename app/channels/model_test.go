@@ -212,7 +212,7 @@ func TestALoginShowsItsPictureAndTimesOut(t *testing.T) {
 		form.Values = map[string]string{"loft": "qr", "key": "k"}
 		key, err := c.Save(t.Context(), form)
 		if v := c.Value.Get(); err != nil || string(v.Logins[key].QR) != "png" || v.Logins[key].Message != "Scan this." || slices.Contains(p.did, "start default") {
-			t.Errorf("%v, %+v, did %v", err, v.Logins, p.did)
+			t.Errorf(`%v, %+v, did %v; want no error, v.Logins[key].QR "png", v.Logins[key].Message "Scan this." and no "start default" in p.did`, err, v.Logins, p.did)
 		}
 		one, _ := c.Value.Get().Account(key)
 		c.Start(one)
@@ -293,7 +293,7 @@ func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
 		synctest.Wait()
 		want := `approve al,reject bob,channels.pigeon.dmPolicy="open",channels.pigeon.dmPolicy="pairing",channels.pigeon.allowFrom=,channels.pigeon.allowFrom=["ann"]`
 		if got := strings.Join(p.did, ","); got != want {
-			t.Errorf("did %s", got)
+			t.Errorf("did: got %s, want %s", got, want)
 		}
 	})
 }
@@ -315,7 +315,7 @@ func TestAccountWords(t *testing.T) {
 	}
 	for name, want := range map[string]string{"": "default", " Main Office! ": "main-office", "ä": "default", "a_b-c": "a_b-c", strings.Repeat("x", 70): strings.Repeat("x", 64)} {
 		if got := accountID(name); got != want {
-			t.Errorf("%q is %q", name, got)
+			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 	}
 	if title, _ := question.PendingText(protocol.PendingPair{SenderID: "a@b", SenderName: "Ann"}); title != "Ann (a@b)" {

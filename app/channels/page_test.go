@@ -160,7 +160,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 		t.Run(key, func(t *testing.T) {
 			p.open(key)
 			if p.detail.toggle.Text != button {
-				t.Errorf("%s offers %s", key, p.detail.toggle.Text)
+				t.Errorf("%s offers %s, want %s", key, p.detail.toggle.Text, button)
 			}
 		})
 	}
@@ -306,7 +306,7 @@ func TestWhoMayWriteIsChosenAndTakenBack(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Remove"))
 	want := "undo You changed who may write.|undo “bob@example.org” may write to the agent.|undo “" + strings.Repeat("long", 40) + "@example.org” may no longer write to the agent."
 	if got := strings.Join(p.Did, "|"); got != want {
-		t.Errorf("said %s", got)
+		t.Errorf("said: got %s, want %s", got, want)
 	}
 	v := full()
 	v.Policies["xmpp"] = Policy{DMPolicy: policyOpen}

@@ -56,7 +56,7 @@ func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
 	test.Type(e, "@ser")
 	key(e, fyne.KeyReturn)
 	if e.Text != "@server" {
-		t.Errorf("Enter: %q", e.Text)
+		t.Errorf(`Enter: got %q, want "@server"`, e.Text)
 	}
 	d.assert(t) // nothing was sent
 	test.Type(e, " @st")
@@ -101,7 +101,7 @@ func TestCompletionIsChosenByMouseAndFolderContinues(t *testing.T) {
 	d.win.Canvas().Unfocus() // as a press does
 	test.Tap(row)
 	if e.Text != "@src/" || d.win.Canvas().Focused() != fyne.Focusable(e) || !e.AcceptsTab() {
-		t.Errorf("%q, open %v", e.Text, e.AcceptsTab())
+		t.Errorf(`%q, open %v; want e.Text "@src/", d.win.Canvas.Focused %v and e.AcceptsTab`, e.Text, e.AcceptsTab(), fyne.Focusable(e))
 	}
 	d.win.Canvas().Unfocus()
 	e.completion.tick(time.Now().Add(2 * closeAfter))

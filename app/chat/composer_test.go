@@ -29,7 +29,7 @@ func TestEnterSendsAndShiftEnterBeginsALine(t *testing.T) {
 	key(e, fyne.KeyReturn)
 	d.assert(t, `send "one\ntwo" 0 @`)
 	if e.Text != "" {
-		t.Errorf("left %q", e.Text)
+		t.Errorf("left: got %q, want an empty Text", e.Text)
 	}
 	key(e, fyne.KeyReturn)
 	d.assert(t) // nothing to send
@@ -105,7 +105,7 @@ func TestDroppedFilesGoAsPicturesOrPaths(t *testing.T) {
 	d.AddFiles([]string{"/tmp/a.PNG", "/tmp/my notes.txt", "/tmp/b.go", "/tmp/bad.png"})
 	pagetest.Shows(t, d.composer.files.strip, "my notes.txt", "b.go", "/tmp")
 	if got := d.Draft(); got != "" {
-		t.Errorf("draft %q", got)
+		t.Errorf(`draft: got %q, want ""`, got)
 	}
 	if !d.composer.files.problem.Visible() || !strings.Contains(d.composer.files.problem.Text, "too large") {
 		t.Error("a file that cannot be read should be said")

@@ -134,15 +134,15 @@ func TestUpEditsTheLastMessageAndRecallsACommand(t *testing.T) {
 	e := d.composer.entry
 	key(e, fyne.KeyUp)
 	if e.Text != "!ls" || d.composer.edited != "" {
-		t.Fatalf("%q edits %q", e.Text, d.composer.edited)
+		t.Fatalf(`%q edits %q; want e.Text "!ls" and an empty d.composer.edited`, e.Text, d.composer.edited)
 	}
 	key(e, fyne.KeyUp)
 	if e.Text != "what is this" || d.composer.edited != "q" {
-		t.Fatalf("%q edits %q", e.Text, d.composer.edited)
+		t.Fatalf(`%q edits %q; want e.Text "what is this" and d.composer.edited "q"`, e.Text, d.composer.edited)
 	}
 	key(e, fyne.KeyDown)
 	if e.Text != "!ls" || d.composer.edited != "" {
-		t.Fatalf("%q edits %q", e.Text, d.composer.edited)
+		t.Fatalf(`%q edits %q; want e.Text "!ls" and an empty d.composer.edited`, e.Text, d.composer.edited)
 	}
 	key(e, fyne.KeyDown)
 	if e.Text != "" || d.Draft() != "" {

@@ -43,7 +43,7 @@ func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
 		began := time.Now()
 		_, err := NewModel(a, "a").Send(t.Context(), "hello", nil, "")
 		if err == nil || time.Since(began) != feed.ActionTimeout {
-			t.Errorf("%v after %s", err, time.Since(began))
+			t.Errorf("%v after %s; want an error and time since began ActionTimeout", err, time.Since(began))
 		}
 		time.Sleep(2 * feed.ActionTimeout)
 	})
@@ -68,13 +68,13 @@ func TestMessagesAreEditedDeletedAndForkedInTheirChat(t *testing.T) {
 		synctest.Wait()
 		text := "new"
 		if id, err := c.Resend(t.Context(), protocol.ChatResendParams{MessageID: "m", Message: &text}); err != nil || id != "before new in a" {
-			t.Errorf("resend: %q, %v", id, err)
+			t.Errorf(`resend: got %q, %v; want no error and id "before new in a"`, id, err)
 		}
 		if id, until, err := c.DeleteMessage(t.Context(), "m"); err != nil || id != "m" || !until.Equal(time.UnixMilli(5000)) {
 			t.Errorf("delete: %q until %v, %v", id, until, err)
 		}
 		if key, err := c.Fork(t.Context(), "m", true); err != nil || key != "a2" {
-			t.Errorf("fork: %q, %v", key, err)
+			t.Errorf(`fork: got %q, %v; want no error and key "a2"`, key, err)
 		}
 		if _, err := c.Fork(t.Context(), "m", false); err == nil {
 			t.Error("an error of the gateway is hidden")
@@ -116,7 +116,7 @@ func TestAnAttachedItemIsReadWhenTheMessageIsSent(t *testing.T) {
 			t.Errorf("sent %q, want %q", sent.Message, want)
 		}
 		if len(sent.Attachments) != 1 || sent.Attachments[0] != picture {
-			t.Errorf("attachments: %+v", sent.Attachments)
+			t.Errorf("attachments: got %+v; want length 1 and Attachments[0] %v", sent.Attachments, picture)
 		}
 		wantRead := []protocol.ServerReadParams{{Server: "docs", Prompt: "review", Arguments: prompt.Arguments}, {Server: "docs", URI: "doc://a"}}
 		if diff := cmp.Diff(wantRead, read); diff != "" {
@@ -142,7 +142,7 @@ func TestItemsOfServersCompleteAWord(t *testing.T) {
 	}, func(t *testing.T, a *feed.Feed, _ *feedtest.Gateway) {
 		got := NewModel(a, "k").Complete(t.Context(), "see @rev", "")
 		if len(got.List) != 1 || got.List[0].Item == nil || got.List[0].Item.Name != "review" || got.List[0].Insert != "" || got.List[0].Detail != "Prompt of docs · Reviews a file" {
-			t.Errorf("got %+v", got)
+			t.Errorf(`got %+v; want List of length 1, List[0].Item.Name "review", an empty List[0].Insert and List[0].Detail "Prompt of docs · Reviews a file"`, got)
 		}
 		if all := NewModel(a, "k").Complete(t.Context(), "@docs", ""); len(all.List) != 2 {
 			t.Errorf("the name of the server finds %+v", all)

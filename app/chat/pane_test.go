@@ -30,7 +30,7 @@ func TestWithdrawnMessageCanBeEdited(t *testing.T) {
 	test.Tap(d.button("Take back"))
 	d.assert(t, "stop n")
 	if d.Draft() != "and\nthen\ntyped" {
-		t.Errorf("draft %q", d.Draft())
+		t.Errorf(`draft: got %q, want "and\nthen\ntyped"`, d.Draft())
 	}
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "o", State: protocol.RunQueued}}})
 	if !strings.Contains(test.RenderObjectToMarkup(d.Pane), "Pictures") {

@@ -41,11 +41,11 @@ func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
 	}
 	pagetest.Shows(t, d.composer.files.chips, "Plan", "Resource of docs")
 	if x, ok := AttachedItemOf(d.composer.files.list[0]); !ok || x.Item.URI != "doc://plan" {
-		t.Errorf("attached %+v", x)
+		t.Errorf(`attached: got %+v; want ok and Item.URI "doc://plan"`, x)
 	}
 	d.composer.submit()
 	if len(d.host.Did) != 1 || !strings.HasPrefix(d.host.Did[0], `send "read\n\nAttached: the resource “Plan”`) {
-		t.Errorf("did %q", d.host.Did)
+		t.Errorf("did: got %q; want length 1 and a host.Did[0] that begins with `send \"read\\n\\nAttached: the resource “Plan”`", d.host.Did)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestAPromptAsksForItsArguments(t *testing.T) {
 		t.Fatal("it is not attached")
 	}
 	if x, _ := AttachedItemOf(d.composer.files.list[0]); x.Arguments["file"] != "main.go" || len(x.Arguments) != 1 {
-		t.Errorf("arguments: %v", x.Arguments)
+		t.Errorf(`arguments: got %v; want Arguments["file"] "main.go" and length 1`, x.Arguments)
 	}
 	if d.win.Canvas().Focused() != e {
 		t.Error("the field does not have the keyboard")

@@ -58,7 +58,7 @@ func TestAnImpossibleUndoSaysWhy(t *testing.T) {
 			t.Errorf(`got %v; want an error with "cannot revert"`, err)
 		}
 		if sent := string(f.Called("files.revert")[0]); !strings.Contains(sent, `"callId":"c"`) || !strings.Contains(sent, `"path":"/a"`) {
-			t.Errorf("sent %s", sent)
+			t.Errorf("sent: got %s; want `\"callId\":\"c\"` in it and `\"path\":\"/a\"` in it", sent)
 		}
 	})
 }

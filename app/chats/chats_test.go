@@ -213,11 +213,11 @@ func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
 		defer a.Close()
 		a.chats.Rename("a", "b")
 		if _, err := a.chats.Create(t.Context()); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("NewChat: %v", err)
+			t.Errorf("NewChat: got %v, want error ErrUnavailable", err)
 		}
 		synctest.Wait()
 		if n := a.View().Notice; n == nil || !strings.HasPrefix(n.Text, "Not connected") {
-			t.Errorf("notice: %+v", n)
+			t.Errorf(`notice: got %+v, want a Text that begins with "Not connected"`, n)
 		}
 	})
 }

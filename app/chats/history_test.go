@@ -81,7 +81,7 @@ func TestMessageDuringTheLoadIsShownOnce(t *testing.T) {
 		close(release)
 		synctest.Wait()
 		if got := texts(c.Value.Get().List); got != "one two three" {
-			t.Errorf("messages: %s", got)
+			t.Errorf(`messages: got %s, want "one two three"`, got)
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestResetEmptiesTheChat(t *testing.T) {
 		m := text(1, "anew")
 		f.Change(protocol.Change{Kind: protocol.ChangeMessage, SessionKey: "a", Message: &m})
 		if got := texts(c.Value.Get().List); got != "anew" {
-			t.Errorf("messages: %s", got)
+			t.Errorf(`messages: got %s, want "anew"`, got)
 		}
 	})
 }
@@ -148,7 +148,7 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 			t.Errorf("%d messages from %d on", len(v.List), first)
 		}
 		if n := len(f.Called(protocol.SessionPreview.Name)); n > 6 {
-			t.Errorf("%d loads", n)
+			t.Errorf("got %d loads, want at most 6", n)
 		}
 		before := len(f.Called(protocol.SessionPreview.Name))
 		if err := c.Reach(t.Context(), 4999); err != nil || len(f.Called(protocol.SessionPreview.Name)) != before {

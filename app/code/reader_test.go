@@ -26,11 +26,11 @@ func TestReaderFindsAndCopies(t *testing.T) {
 	}
 	r.field.SetText("nothing")
 	if r.count.Text != "Not found" {
-		t.Errorf("found %q", r.count.Text)
+		t.Errorf(`found: got %q, want "Not found"`, r.count.Text)
 	}
 	r.press(view, strings.Index(text, "needle"), 2)
 	if got := r.Selected(); got != "needle" {
-		t.Errorf("selected %q", got)
+		t.Errorf(`selected: got %q, want "needle"`, got)
 	}
 	r.panel.SetWrap(true)
 	r.panel.SetWrap(false)

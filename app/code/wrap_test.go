@@ -89,7 +89,7 @@ func FuzzWrappedRowsAreTheLine(f *testing.F) {
 			}
 		}
 		if all.String() != text {
-			t.Errorf("%q became %q", text, all.String())
+			t.Errorf("%q became %q, want %q", text, all.String(), text)
 		}
 	})
 }

@@ -106,6 +106,6 @@ func TestCardsNameMachinesAsTheirPersonDoes(t *testing.T) {
 	m.SetName("server", "The big one")
 	d := newBuilder(m).build(waitingFor("Bash", commandArgs("make")), noon)[2].Data.(toolData)
 	if d.card.Machine != "The big one" || d.card.Color != m.Color("server") {
-		t.Errorf("%q in %v", d.card.Machine, d.card.Color)
+		t.Errorf(`%q in %v; want d.card.Machine "The big one" and d.card.Color %v`, d.card.Machine, d.card.Color, m.Color("server"))
 	}
 }

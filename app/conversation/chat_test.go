@@ -51,7 +51,7 @@ func TestStreamingAnswerKeepsItsRowWhenItIsStored(t *testing.T) {
 	stored := b.build(s, noon)
 	for _, items := range [][]transcript.Item{live, grown, stored} {
 		if len(items) != 2 || items[1].Key != live[1].Key {
-			t.Fatalf("rows %s", lines(items))
+			t.Fatalf("rows: got %s; want length 2 and items[1].Key %v", lines(items), live[1].Key)
 		}
 	}
 	if live[0].Data != grown[0].Data || live[1].Data == grown[1].Data {
@@ -168,7 +168,7 @@ func TestLongMessagesAreCutIntoRows(t *testing.T) {
 	s := State{Messages: []protocol.Message{user("1", "x"), assistant("2", "r", protocol.Text(strings.Repeat("A paragraph of some words.\n\n", 1000)))}}
 	items := newBuilder(&style.Machines{}).build(s, noon)
 	if len(items) < 8 {
-		t.Fatalf("%d rows", len(items))
+		t.Fatalf("got %d rows, want at least 8", len(items))
 	}
 	if d := items[3].Data.(messageData); d.sender != "" {
 		t.Error("only the first part should have a head")

@@ -161,7 +161,7 @@ func TestCopiedRowsEqualTheVisibleText(t *testing.T) {
 	d.transcript.Selection.SelectAll()
 	text := d.transcript.Selection.Text()
 	if !strings.Contains(text, "find needle") || strings.Contains(text, "nothing here") || strings.Contains(text, "Where is the Needle") {
-		t.Errorf("folded: %.300q", text)
+		t.Errorf(`folded: got %.300q; want "find needle" in it, no "nothing here" and no "Where is the Needle"`, text)
 	}
 	for _, it := range d.transcript.Items() {
 		if id, _ := collapsible(it); id != "" {

@@ -148,7 +148,7 @@ func TestUndoneChangeIsStillUndoneAfterReopeningTheChat(t *testing.T) {
 					t.Errorf("got %q, %q, want Redo, undone", tool.card.Undo, tool.card.Status)
 				}
 				if said := strings.Contains(tool.card.Note, "already undone"); said != (state == protocol.ChangeReverted) {
-					t.Errorf("got note %q", tool.card.Note)
+					t.Errorf("got note %q, want said %v", tool.card.Note, state == protocol.ChangeReverted)
 				}
 			}
 		})

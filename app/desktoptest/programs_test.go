@@ -56,7 +56,7 @@ func (b *browser) fields(path, contentType string, body []byte) map[string]any {
 	resp, text := b.send(http.MethodPost, path, "", contentType, body)
 	var out map[string]any
 	if err := json.Unmarshal([]byte(text), &out); err != nil || resp.StatusCode >= 300 {
-		b.t.Fatalf("%s: %s %s", path, resp.Status, text)
+		b.t.Fatalf("%s: got %s %s; want no error and StatusCode below 300", path, resp.Status, text)
 	}
 	return out
 }
@@ -82,7 +82,7 @@ func (b *browser) signIn(name, scope string) (wait string, exchange func(code st
 	resp, text := b.send(http.MethodGet, "/oauth/authorize?"+q.Encode(), "", "", nil)
 	wait = resp.Header.Get("Location")
 	if resp.StatusCode != http.StatusFound || !strings.HasPrefix(wait, "/oauth/wait") {
-		b.t.Fatalf("authorize: %s %s", resp.Status, text)
+		b.t.Fatalf(`authorize: got %s %s; want StatusCode StatusFound and a text that begins with "/oauth/wait"`, resp.Status, text)
 	}
 	return wait, func(code string) map[string]any {
 		form := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "client_id": {id}, "redirect_uri": {back}, "code_verifier": {verifier}}

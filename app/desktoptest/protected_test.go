@@ -121,7 +121,7 @@ func TestUnapprovedChangeIsKeptOrDiscarded(t *testing.T) {
 	d.waitNoWindow(keepQuestion)
 	d.screenshot("kept")
 	if got, _ := os.ReadFile(hook); string(got) != "echo hook" {
-		t.Errorf("the kept hook: got %q", got)
+		t.Errorf(`the kept hook: got %q, want "echo hook"`, got)
 	}
 
 	// The machine's page says what is protected.

@@ -82,7 +82,7 @@ func TestTheWindowOfAFailedStartOffersAnotherTry(t *testing.T) {
 	test.Tap(pagetest.Button(t, o, "Choose another folder…"))
 	test.Tap(pagetest.Button(t, o, "Quit"))
 	if did != "retry choose quit" {
-		t.Errorf("did %q", did)
+		t.Errorf(`did: got %q, want "retry choose quit"`, did)
 	}
 }
 

@@ -51,15 +51,15 @@ func TestStoredMessageReplacesTheStreamedOne(t *testing.T) {
 		Calls: []protocol.CallInfo{{CallID: "c", RunID: "r", ToolCallID: "t"}, {CallID: "d", RunID: "r", ToolCallID: "u"}},
 	})
 	if got := f.Texts.Get()["r"]; got != (Text{1, "streamed", "hm"}) {
-		t.Fatalf("text of the snapshot: got %+v", got)
+		t.Fatalf("text of the snapshot: got %+v, want %+v", got, Text{1, "streamed", "hm"})
 	}
 	f.Apply(protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleAssistant}})
 	if got := f.Texts.Get()["r"]; got != (Text{Step: 1}) {
-		t.Errorf("the streamed text stays beside the message: got %+v", got)
+		t.Errorf("the streamed text stays beside the message: got %+v, want %+v", got, Text{Step: 1})
 	}
 	f.Apply(protocol.Change{Kind: protocol.ChangeMessage, Message: &protocol.Message{RunID: "r", Role: protocol.RoleToolResult, ToolCallID: "t"}})
 	if l := f.Calls.Get(); len(l) != 1 || l[0].CallID != "d" {
-		t.Errorf("calls after a result: got %+v", l)
+		t.Errorf(`calls after a result: got %+v; want length 1 and l[0].CallID "d"`, l)
 	}
 }
 
@@ -72,15 +72,15 @@ func TestFailedRunStaysUntilTheNext(t *testing.T) {
 	f.Apply(run("1", protocol.RunFailed))
 	f.Apply(run("2", protocol.RunQueued))
 	if v := f.View(); len(v.Runs.List) != 2 || v.Working() {
-		t.Fatalf("after a failure and a queued message: got %+v", v.Runs.List)
+		t.Fatalf("after a failure and a queued message: got %+v; want length 2 and not Working", v.Runs.List)
 	}
 	f.Apply(run("2", protocol.RunThinking))
 	if v := f.View(); len(v.Runs.List) != 1 || v.Runs.List[0].RunID != "2" || !v.Working() || len(v.Texts) != 1 {
-		t.Fatalf("after the next run began: got %+v", v.Runs.List)
+		t.Fatalf(`after the next run began: got %+v; want length 1, Runs.List[0].RunID "2", Working and Texts of length 1`, v.Runs.List)
 	}
 	f.Apply(run("2", protocol.RunDone))
 	if v := f.View(); len(v.Runs.List) != 0 || len(v.Texts) != 0 {
-		t.Errorf("a done run stays: got %+v", v.Runs.List)
+		t.Errorf("a done run stays: got %+v; want none and no Texts", v.Runs.List)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestOwnMachineComesFirst(t *testing.T) {
 	f := New()
 	f.ApplySnapshot(protocol.FeedSnapshot{Nodes: []protocol.NodeInfo{{ID: "a", Online: true}, {ID: "b"}, {ID: "z", Local: true}}})
 	if l := f.Machines.Get(); l[0].ID != "z" || l[1].ID != "a" || l[2].ID != "b" {
-		t.Errorf("order: got %v", l)
+		t.Errorf(`order: got %v; want l[0].ID "z", l[1].ID "a" and l[2].ID "b"`, l)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestRefusedTokenSaysWhatToDo(t *testing.T) {
 	a := feed.New()
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
 	if p := a.View().Status.Problem; !strings.Contains(p, "FAIRLEAD_TOKEN") {
-		t.Errorf("problem: %q", p)
+		t.Errorf(`problem: got %q, want "FAIRLEAD_TOKEN" in it`, p)
 	}
 }
 
@@ -101,7 +101,7 @@ func TestRefusedWindowShowsTheReason(t *testing.T) {
 	}
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized.With("the pairing was ended by itself").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRevoked})})
 	if p := a.View().Status.Problem; p != "The gateway revoked this computer's access. Pair this computer again." {
-		t.Errorf("then: %q", p)
+		t.Errorf(`then: got %q, want "The gateway revoked this computer's access. Pair this computer again."`, p)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestModelsOfTheProviderInUseCanBeChosen(t *testing.T) {
 		})
 	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		if m := a.View().Models; len(m) != 2 || m[0].Ref.Provider != "operator" || m[1].Ref.ID != "qwen" {
-			t.Errorf("choices: %+v", m)
+			t.Errorf(`choices: got %+v; want length 2, m[0].Ref.Provider "operator" and m[1].Ref.ID "qwen"`, m)
 		}
 		feedtest.On(f, protocol.ModelsList, func(protocol.ModelsListParams) (protocol.ModelsListResult, error) {
 			return protocol.ModelsListResult{}, protocol.ErrModelAuth

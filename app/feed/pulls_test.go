@@ -18,11 +18,11 @@ func TestCompleteDownloadCountsAsChangeOfLocalModels(t *testing.T) {
 			t.Errorf("%s: counted %d times, want %d", state, got, want)
 		}
 		if p, ok := f.Pulls.Get().Find("m"); !ok || p.State != state || len(f.Pulls.Get()) != 1 {
-			t.Errorf("%s: got %+v", state, f.Pulls.Get())
+			t.Errorf("%s: got %+v; want ok, p.State %v and f.Pulls.Get of length 1", state, f.Pulls.Get(), state)
 		}
 	}
 	f.ApplySnapshot(protocol.FeedSnapshot{})
 	if got := f.Pulls.Get(); len(got) != 0 {
-		t.Errorf("after a new connection: got %+v", got)
+		t.Errorf("after a new connection: got %+v, want none", got)
 	}
 }

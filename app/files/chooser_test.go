@@ -50,7 +50,7 @@ func TestAChooserOpensSelectedFiles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir, answers := inChooser(t, system.Question{Kind: system.OpenFiles, Title: "Attach files", Button: "Attach"})
 		if got := c.visibleNames(); !slices.Equal(got, []string{"sub", "a.txt", "b.txt"}) {
-			t.Fatalf("shows %v", got)
+			t.Fatalf("shows: got %v, want %v", got, []string{"sub", "a.txt", "b.txt"})
 		}
 		if !c.confirm.Disabled() {
 			t.Error("nothing is selected, and the button is active")
@@ -58,7 +58,7 @@ func TestAChooserOpensSelectedFiles(t *testing.T) {
 		c.list.TypedRune('T') // typing filters
 		c.list.TypedRune('x')
 		if got := c.visibleNames(); !slices.Equal(got, []string{"a.txt", "b.txt"}) {
-			t.Errorf("shows %v", got)
+			t.Errorf("shows: got %v, want %v", got, []string{"a.txt", "b.txt"})
 		}
 		c.list.TypedShortcut(&fyne.ShortcutSelectAll{})
 		pagetest.Shows(t, c.Box, "2 selected, 8 B")
@@ -101,7 +101,7 @@ func TestAChooserAsksBeforeItReplacesAFile(t *testing.T) {
 		pagetest.Shows(t, c.Box, "This folder does not exist")
 		save("sub")
 		if c.dir != filepath.ToSlash(dir)+"/sub" {
-			t.Errorf("shows %s", c.dir)
+			t.Errorf("shows: got %s, want %q", c.dir, filepath.ToSlash(dir)+"/sub")
 		}
 		save("new.md")
 		if want := []string{filepath.Join(dir, "b.txt"), filepath.Join(dir, "sub", "new.md")}; !slices.Equal(*answers, want) {
@@ -114,7 +114,7 @@ func TestAChooserOfFoldersCreatesOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, dir, answers := inChooser(t, system.Question{Kind: system.ChooseFolder, Title: "Choose folder", Button: "Choose"})
 		if got := c.visibleNames(); !slices.Equal(got, []string{"sub"}) {
-			t.Fatalf("shows %v", got)
+			t.Fatalf("shows: got %v, want %v", got, []string{"sub"})
 		}
 		test.Tap(pagetest.Button(t, c.Box, "New folder"))
 		pagetest.Settle()
@@ -139,7 +139,7 @@ func TestAChooserSaysWhyAFolderIsNotShown(t *testing.T) {
 		c, dir, _ := inChooser(t, system.Question{Kind: system.OpenFiles, Button: "Attach"})
 		c.ToggleHidden()
 		if got := c.visibleNames(); !slices.Contains(got, ".hidden") {
-			t.Errorf("shows %v", got)
+			t.Errorf(`shows: got %v, want ".hidden" in it`, got)
 		}
 		c.Enter(filepath.ToSlash(dir) + "/gone")
 		pagetest.Settle()
@@ -147,7 +147,7 @@ func TestAChooserSaysWhyAFolderIsNotShown(t *testing.T) {
 		c.up()
 		pagetest.Settle()
 		if len(c.list.entries) == 0 || c.dir != filepath.ToSlash(dir) {
-			t.Errorf("%s has %v", c.dir, c.visibleNames())
+			t.Errorf("%s has %v; want some list.entries and dir %v", c.dir, c.visibleNames(), filepath.ToSlash(dir))
 		}
 	})
 }

@@ -382,7 +382,7 @@ func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
 		fs.Enter("gone") // the person's own choice: the problem is shown
 		synctest.Wait()
 		if v := fs.Value.Get(); v.Dir != "gone" || v.Problem == "" {
-			t.Errorf("%q, problem %q", v.Dir, v.Problem)
+			t.Errorf(`%q, problem %q; want Dir "gone" and some Problem`, v.Dir, v.Problem)
 		}
 	})
 }

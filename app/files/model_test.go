@@ -98,7 +98,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		fs.Open("gone")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.Problem != "The machine is offline" {
-			t.Errorf("problem %q", v.Problem)
+			t.Errorf(`problem: got %q, want "The machine is offline"`, v.Problem)
 		}
 	})
 }

@@ -134,7 +134,7 @@ func TestLongNameKeepsItsEnd(t *testing.T) {
 			t.Errorf("%q is %g wide, not %g", got, w, width)
 		}
 		if width >= 300 && (!strings.HasPrefix(got, "A report") || !strings.HasSuffix(got, ").pdf")) {
-			t.Errorf("at %g: %q", width, got)
+			t.Errorf(`at %g: %q; want width below 300 or a text that begins with "A report" and a text that ends with ").pdf"`, width, got)
 		}
 	}
 	if shortenMiddle("main.go", 300) != "main.go" || shortenMiddle(name, 2000) != name {

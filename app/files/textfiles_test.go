@@ -84,7 +84,7 @@ func TestAFileThatCannotBeEditedSaysWhy(t *testing.T) {
 		fs.Open("nas")
 		synctest.Wait()
 		if _, exists, err := fs.TextFiles().Text(t.Context(), "a.bin"); exists || err == nil || err.Error() != o.ofWhy {
-			t.Errorf("exists %v, %v", exists, err)
+			t.Errorf("exists: got %v, %v; want not exists and the error %v", exists, err, o.ofWhy)
 		}
 	})
 }

@@ -24,7 +24,7 @@ func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
 	var heard []int
 	readCounts(r, func(n int) { heard = append(heard, n) })
 	if !slices.Equal(heard, []int{2, 1, 0}) {
-		t.Errorf("heard %v", heard)
+		t.Errorf("heard: got %v, want %v", heard, []int{2, 1, 0})
 	}
 	r.Close()
 	WriteCounts(w, func(yield func(feed.View) bool) {

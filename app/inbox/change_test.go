@@ -47,7 +47,7 @@ func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
 	var in struct{ Content string }
 	json.Unmarshal(b.replies[0].Args, &in)
 	if !strings.Contains(in.Content, "func b") || !strings.Contains(in.Content, "// old") {
-		t.Errorf("writes %q", in.Content)
+		t.Errorf(`writes: got %q; want "func b" in Content and "// old" in Content`, in.Content)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestTheWheelScrollsOverAChange(t *testing.T) {
 		}
 	})
 	if len(panels) != 6 {
-		t.Fatalf("%d panels", len(panels))
+		t.Fatalf("got %d panels, want 6", len(panels))
 	}
 	for _, p := range panels {
 		var inner fyne.Scrollable

@@ -254,7 +254,7 @@ func TestQuestionsAreAnsweredOneByOne(t *testing.T) {
 	q1, q2 := ask("one", "make"), ask("two", "make install")
 	b := newBench(t, q1, q2)
 	if b.frame.position.Text != "1 of 2" || !b.frame.next.Visible() {
-		t.Errorf("place %q", b.frame.position.Text)
+		t.Errorf(`place: got %q; want frame.position.Text "1 of 2" and frame.next.Visible`, b.frame.position.Text)
 	}
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-two")
@@ -280,7 +280,7 @@ func TestGatewayHearsThatItIsShownOnlyWhenItIs(t *testing.T) {
 	b.OnScreen(true)
 	b.OnScreen(true)
 	if len(b.told) != 1 {
-		t.Errorf("told %v", b.told)
+		t.Errorf("told: got %v, want length 1", b.told)
 	}
 }
 
@@ -293,7 +293,7 @@ func TestAnswerFromElsewhereIsShown(t *testing.T) {
 		t.Fatal("empty with a question left")
 	}
 	if !b.frame.noticeRow.Visible() || !strings.Contains(b.frame.notice.Text, "denied by phone") {
-		t.Errorf("note %q", b.frame.notice.Text)
+		t.Errorf(`note: got %q; want frame.noticeRow.Visible and "denied by phone" in frame.notice.Text`, b.frame.notice.Text)
 	}
 	test.Tap(b.frame.allow.Main)
 	b.want()
@@ -332,7 +332,7 @@ func TestAllowForTheChatSaysItsRule(t *testing.T) {
 	b.wait(2 * time.Second)
 	items := b.scopeMenu()
 	if len(items) != 2 || !strings.Contains(items[1].Label, "this exact command on server") {
-		t.Fatalf("menu %v", items)
+		t.Fatalf(`menu: got %v; want length 2 and "this exact command on server" in items[1].Label`, items)
 	}
 	items[1].Action()
 	b.want("q allow session")
@@ -350,12 +350,12 @@ func TestTimeLeftIsShown(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
 	if b.frame.timeLeft.Text != "4:58 left" {
-		t.Errorf("left %q", b.frame.timeLeft.Text)
+		t.Errorf(`left: got %q, want "4:58 left"`, b.frame.timeLeft.Text)
 	}
 	b.now = b.now.Add(time.Hour)
 	b.Tick(b.now)
 	if b.frame.timeLeft.Text != "0:00 left" {
-		t.Errorf("left %q", b.frame.timeLeft.Text)
+		t.Errorf(`left: got %q, want "0:00 left"`, b.frame.timeLeft.Text)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestCommandIsChangedBeforeItRuns(t *testing.T) {
 	test.Tap(b.frame.confirm)
 	b.want("q allow once")
 	if got := string(b.replies[0].Args); got != `{"command":"rm -r build/cache"}` {
-		t.Errorf("runs %s", got)
+		t.Errorf("runs: got %s, want `{\"command\":\"rm -r build/cache\"}`", got)
 	}
 }
 
@@ -43,6 +43,6 @@ func TestEmptyCommandDoesNotRun(t *testing.T) {
 	test.Tap(b.frame.confirm)
 	b.want()
 	if !strings.Contains(b.frame.notice.Text, "the command is empty") {
-		t.Errorf("says %q", b.frame.notice.Text)
+		t.Errorf(`says: got %q, want "the command is empty" in frame.notice.Text`, b.frame.notice.Text)
 	}
 }

@@ -44,7 +44,7 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &closed})
 		v := a.View()
 		if len(v.Questions.Closed) != 1 || v.Questions.Closed[0].AnsweredBy != "desktop" || !v.Questions.Closed[0].AnsweredHere {
-			t.Errorf("closed %+v", v.Questions.Closed)
+			t.Errorf(`closed: got %+v; want length 1, Questions.Closed[0].AnsweredBy "desktop" and Questions.Closed[0].AnsweredHere`, v.Questions.Closed)
 		}
 		var sent protocol.QuestionAnswerParams
 		if list := f.Called(protocol.QuestionAnswer.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.Hash != "h" {
@@ -84,7 +84,7 @@ func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
 		NewModel(a).Answer([]protocol.Question{exampleQuestion}, protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
 		synctest.Wait()
 		if n := a.View().Notice; n == nil || !strings.Contains(n.Text, "denied by phone") {
-			t.Errorf("notice: %+v", n)
+			t.Errorf(`notice: got %+v, want "denied by phone" in Text`, n)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 			t.Errorf("after the answer %v wait", v.Questions.Pending)
 		}
 		if v.Notice == nil || !strings.Contains(v.Notice.Text, "denied by phone") {
-			t.Errorf("notice %+v", v.Notice)
+			t.Errorf(`notice: got %+v, want "denied by phone" in Notice.Text`, v.Notice)
 		}
 	})
 }
@@ -145,10 +145,10 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		NewModel(a).Snooze(one)
 		v := a.View()
 		if w := v.Questions.Pending.Unsnoozed(); len(w) != 1 || w[0].ID != "two" || len(v.Questions.Pending) != 2 {
-			t.Errorf("waiting %v", w)
+			t.Errorf(`waiting: got %v; want length 1, w[0].ID "two" and v.Questions.Pending of length 2`, w)
 		}
 		if in := Groups(v); len(in) != 2 || in[0].ID != "two" || in[1].Later == 0 {
-			t.Errorf("inbox %v", in)
+			t.Errorf(`inbox: got %v; want length 2, in[0].ID "two" and in[1].Later other than 0`, in)
 		}
 		if n := v.Needs(); n != 2 {
 			t.Errorf("Needs: got %d, want 2", n)
@@ -161,17 +161,17 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		back := one // the gateway's event at the end of the time
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})
 		if w := a.View().Questions.Pending.Unsnoozed(); len(w) != 2 {
-			t.Errorf("waiting %v", w)
+			t.Errorf("waiting: got %v, want length 2", w)
 		}
 		off := two // snoozed in another program's window
 		off.Later = time.Now().Add(time.Hour).UnixMilli()
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &off})
 		if w := a.View().Questions.Pending.Unsnoozed(); len(w) != 1 || w[0].ID != "one" {
-			t.Errorf("waiting %v", w)
+			t.Errorf(`waiting: got %v; want length 1 and w[0].ID "one"`, w)
 		}
 		NewModel(a).Unsnooze(two)
 		if w := a.View().Questions.Pending.Unsnoozed(); len(w) != 2 {
-			t.Errorf("waiting %v", w)
+			t.Errorf("waiting: got %v, want length 2", w)
 		}
 		synctest.Wait()
 		refuse = true
@@ -195,7 +195,7 @@ func TestInboxPutsTheSameTogether(t *testing.T) {
 	v.Questions.Pending = append(v.Questions.Pending, other)
 	in := Groups(v)
 	if len(in) != 2 || len(in[0].All) != 3 || len(in[1].All) != 1 {
-		t.Errorf("inbox %v", in)
+		t.Errorf("inbox: got %v; want length 2, in[0].All of length 3 and in[1].All of length 1", in)
 	}
 	v.Questions.Pending[0].Later = 1
 	if in = Groups(v); in[0].Later != 0 {

@@ -119,7 +119,7 @@ func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 		w.Resize(fyne.NewSize(width, 420))
 		markup := test.RenderObjectToMarkup(in.Box)
 		if !strings.Contains(markup, want) || strings.Contains(markup, "……") {
-			t.Errorf("%g wide: %s", width, markup)
+			t.Errorf(`%g wide: %s; want %v in it and no "……"`, width, markup, want)
 		}
 	}
 }
@@ -153,7 +153,7 @@ func TestInboxIsUsedByKeyboard(t *testing.T) {
 		w.Canvas().Focused().TypedKey(&fyne.KeyEvent{Name: k})
 	}
 	if got := fmt.Sprint(in.Did); got != "[identical a deny a deny b later c wake d identical a]" {
-		t.Errorf("did %s", got)
+		t.Errorf(`did: got %s, want "[identical a deny a deny b later c wake d identical a]"`, got)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
 	in.Update(v)
 	press(fyne.KeyReturn)
 	if got := fmt.Sprint(in.Did); got != "[question c]" {
-		t.Errorf("did %s", got)
+		t.Errorf(`did: got %s, want "[question c]"`, got)
 	}
 	in.Update(feed.View{})
 	if w.Canvas().Focused() != nil {
@@ -203,7 +203,7 @@ func TestInboxOfManyQuestions(t *testing.T) {
 	}
 	in.Update(v)
 	if in.shown != maxListed || !strings.HasPrefix(in.more.Text, "150 more") {
-		t.Errorf("%d rows, %q", in.shown, in.more.Text)
+		t.Errorf(`got %d rows, %q; want shown %v and a more.Text that begins with "150 more"`, in.shown, in.more.Text, maxListed)
 	}
 	in.Update(feed.View{})
 	if !in.none.Visible() || in.scroll.Visible() {

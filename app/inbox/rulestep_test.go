@@ -62,7 +62,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	pagetest.Shot(b.t, b.window, "approve-rule")
 	golden.Markup(t, "rule", b.Dialog)
 	if len(b.tried) != 1 || !strings.Contains(b.tried[0], `"cwd":"/srv/parser/**"`) {
-		t.Errorf("tried %v", b.tried)
+		t.Errorf("tried: got %v; want length 1 and `\"cwd\":\"/srv/parser/**\"` in tried[0]", b.tried)
 	}
 	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Checked against the last 120 calls: it also allows:") {
 		t.Error("what it would also have allowed is not said")
@@ -77,7 +77,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	test.Tap(b.frame.confirm)
 	b.want("q allow folder")
 	if got := b.replies[0]; !slices.Equal(got.Offers, []int{1}) || got.Until != 0 {
-		t.Errorf("makes %+v", got)
+		t.Errorf("makes: got %+v; want Offers %v and Until 0", got, []int{1})
 	}
 }
 

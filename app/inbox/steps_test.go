@@ -95,7 +95,7 @@ func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
 	if got := string(b.replies[0].Args); got != `{"command":"go mod download","network":true}` {
-		t.Errorf("runs %s", got)
+		t.Errorf("runs: got %s, want `{\"command\":\"go mod download\",\"network\":true}`", got)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 		t.Errorf("the next question's buttons say %q and %q", b.allowText, b.frame.deny.Text)
 	}
 	if b.Current().ID != "other" {
-		t.Errorf("shows %q", b.Current().ID)
+		t.Errorf(`shows: got %q, want "other"`, b.Current().ID)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestNotNowAnswersNothing(t *testing.T) {
 	test.Tap(b.frame.notNow)
 	b.want("one later")
 	if b.Current().ID != "two" {
-		t.Errorf("shows %q", b.Current().ID)
+		t.Errorf(`shows: got %q, want "two"`, b.Current().ID)
 	}
 }
 

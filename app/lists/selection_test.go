@@ -47,11 +47,11 @@ func TestPickKeepsTheChoiceWhenTheListChanges(t *testing.T) {
 	p.Toggle(2)
 	p.Set(strings.Fields("new d c b a"))
 	if got := strings.Join(p.Selected(), " "); got != "c b" || p.Cursor() != 2 {
-		t.Errorf("%q, at %d", got, p.Cursor())
+		t.Errorf(`%q, at %d; want "c b" and Cursor 2`, got, p.Cursor())
 	}
 	p.Set(strings.Fields("new d a")) // both were deleted: the cursor stays at its line
 	if len(p.Selected()) != 0 || p.Cursor() != 2 {
-		t.Errorf("%v, at %d", p.Selected(), p.Cursor())
+		t.Errorf("%v, at %d; want no Selected and Cursor 2", p.Selected(), p.Cursor())
 	}
 	p.Set(nil)
 	if p.Cursor() != -1 || p.Move(1, false) != 0 {

@@ -109,7 +109,7 @@ func TestRichTextMarksWordsAndParagraphs(t *testing.T) {
 		from, to := p.text.Word(at, false)
 		a, b := p.text.Word(at, true)
 		if got := [2]string{p.Slice(from, to), p.Slice(a, b)}; got != want {
-			t.Errorf("at %d: %q", at, got)
+			t.Errorf("at %d: %q, want %q", at, got, want)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func TestCutMarkdownLosesNothingAndCutsNoFence(t *testing.T) {
 	text := strings.Repeat(growing, 30)
 	parts := SplitParts(text, 400)
 	if strings.Join(parts, "") != text || len(parts) < 6 {
-		t.Fatalf("%d parts", len(parts))
+		t.Fatalf("got %d parts; want parts %v and length at least 6", len(parts), text)
 	}
 	for _, p := range parts {
 		if strings.Count(p, "```")%2 != 0 {

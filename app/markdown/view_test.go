@@ -41,7 +41,7 @@ func TestMarkdownOpensLinksOnlyWhenTappedAndOnlySafeOnes(t *testing.T) {
 		}
 	}
 	if got := strings.Join(opened, " "); got != "https://example.com/a mailto:a@b.c https://evil.example/x.png" {
-		t.Errorf("opened %q", got)
+		t.Errorf(`opened: got %q, want "https://example.com/a mailto:a@b.c https://evil.example/x.png"`, got)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestCodeBlockCopiesItsCode(t *testing.T) {
 	m.SetText("```go\nfunc main() {}\n```")
 	test.Tap(findButton(m, "Copy"))
 	if copied != "func main() {}" {
-		t.Errorf("copied %q", copied)
+		t.Errorf(`copied: got %q, want "func main() {}"`, copied)
 	}
 }
 

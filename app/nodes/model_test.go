@@ -24,7 +24,7 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 			t.Errorf("nodes %v", v.Machines)
 		}
 		if len(v.Transfers.List) != 1 || v.Transfers.List[0].ID != "u" || v.Changed.History != before.Changed.History+1 {
-			t.Errorf("transfers %v", v.Transfers.List)
+			t.Errorf(`transfers: got %v; want length 1, v.Transfers.List[0].ID "u" and v.Changed.History %v`, v.Transfers.List, before.Changed.History+1)
 		}
 	})
 }
@@ -41,7 +41,7 @@ func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
 			t.Errorf("revoked %d times", n)
 		}
 		if list := f.Called(protocol.NodeForget.Name); len(list) != 2 || !strings.Contains(string(list[0]), `"force":true`) {
-			t.Errorf("forgotten %s", list)
+			t.Errorf("forgotten: got %s; want length 2 and `\"force\":true` in list[0]", list)
 		}
 	})
 }

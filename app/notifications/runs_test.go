@@ -40,7 +40,7 @@ func TestEndedRunsAreNews(t *testing.T) {
 	}
 	got := runNews(f.View())
 	if len(got) != len(want) {
-		t.Fatalf("got %+v", got)
+		t.Fatalf("got %+v, want length %v", got, len(want))
 	}
 	for i := range want {
 		if got[i] != want[i] {

@@ -106,7 +106,7 @@ func TestWindowsEventsAreReadToTheirArguments(t *testing.T) {
 	h := onActivated()
 	for range 3 {
 		if hr, _, _ := syscall.SyscallN(h.table[3], uintptr(unsafe.Pointer(h)), 0, uintptr(unsafe.Pointer(&event))); hr != sOK {
-			t.Fatalf("0x%x", hr)
+			t.Fatalf("0x%x, want %v", hr, sOK)
 		}
 	}
 	if strings.Join(got, " ") != "deny:ä-✓-1 deny:ä-✓-1 deny:ä-✓-1" || released != 3 {

@@ -61,7 +61,7 @@ func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
 				memory := pick.Memory{Recent: func() []string { return nil }, SetRecent: func([]string) {}, Hidden: func() bool { return false }}
 				picker := pick.New(t.Context(), a, memory, func(_ context.Context, _ string, q system.Question) ([]string, error) {
 					if q.Name != "A chat.md" || q.Kind != system.SaveFile {
-						t.Errorf("asked %+v", q)
+						t.Errorf(`asked: got %+v; want Name "A chat.md" and Kind SaveFile`, q)
 					}
 					return []string{c.path}, nil
 				}, func(string) {})

@@ -55,13 +55,13 @@ func TestTheDesktopsDialogAnswersAndItsFolderIsRemembered(t *testing.T) {
 			t.Errorf("asked %+v, want %+v", asked[0], want)
 		}
 		if !slices.Equal(got, answer) || !slices.Equal(m.recent, []string{"/srv", "/old"}) {
-			t.Errorf("got %v, recent %v", got, m.recent)
+			t.Errorf("got %v, recent %v; want %v and recent %v", got, m.recent, answer, []string{"/srv", "/old"})
 		}
 		answer = []string{"/home/ann"}
 		p.ChooseFolder(w, "Choose folder", "Choose", func(dir string) { got = []string{dir} })
 		pagetest.Settle()
 		if !slices.Equal(got, answer) || m.recent[0] != "/home/ann" {
-			t.Errorf("got %v, recent %v", got, m.recent)
+			t.Errorf(`got %v, recent %v; want %v and recent[0] "/home/ann"`, got, m.recent, answer)
 		}
 		answer = nil // cancelled
 		p.SaveFile(w, "Save file", "a.md", func(string) { t.Error("an answer after Cancel") })
@@ -95,7 +95,7 @@ func TestWithoutADialogOfTheDesktopFairleadShowsItsOwn(t *testing.T) {
 		field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 		pagetest.Settle()
 		if got != filepath.Join(dir, "b.txt") || p.own != nil {
-			t.Errorf("got %q, the dialog is open: %v", got, p.own != nil)
+			t.Errorf("got %q, the dialog is open: %v; want %v and no own", got, p.own != nil, filepath.Join(dir, "b.txt"))
 		}
 	})
 }

@@ -31,7 +31,7 @@ func TestOnlyPicturesArePasted(t *testing.T) {
 	t.Parallel()
 	for _, out := range []string{"hello", "«data PNGf8950»", "«data PNGfxyz»", base64.StdEncoding.EncodeToString([]byte("GIF89a")), "«data TIFF4D4D»"} {
 		if got, err := decodePicture([]byte(out)); err == nil {
-			t.Errorf("%q gives %x", out, got)
+			t.Errorf("%q gives %x, want an error", out, got)
 		}
 	}
 	large := append(bytes.Clone(pngMagic), make([]byte, MaxSize)...)
@@ -53,10 +53,10 @@ func TestAttachmentsAreCheckedBeforeTheyAreSent(t *testing.T) {
 		t.Error("a text is a picture")
 	}
 	if _, err := Read(write("big.png", make([]byte, 10_600_000))); err == nil || err.Error() != "big.png has 11 MB; pictures can have up to 10 MB" {
-		t.Errorf("a large picture: got %v", err)
+		t.Errorf(`a large picture: got %v, want the error "big.png has 11 MB; pictures can have up to 10 MB"`, err)
 	}
 	if _, err := Read(filepath.Join(dir, "missing")); err == nil || err.Error() != "missing cannot be attached: it no longer exists" {
-		t.Errorf("a missing file: got %v", err)
+		t.Errorf(`a missing file: got %v, want the error "missing cannot be attached: it no longer exists"`, err)
 	}
 	a, err := Read(write("ok.png", []byte("\x89PNG\r\n\x1a\n rest")))
 	if err != nil || a.MimeType != "image/png" || a.Filename != "ok.png" {

@@ -19,7 +19,7 @@ func TestPrefsSurviveAndNeverStopTheStart(t *testing.T) {
 	p.Update(func(r *Preferences) { r.Width = 1 }) // after the end: ignored without harm
 	p = Open(home, log)
 	if got := p.Get(); got.Width != 99 || got.Chat != "agent:main:x" {
-		t.Errorf("remembered %+v", got)
+		t.Errorf(`remembered: got %+v; want Width 99 and Chat "agent:main:x"`, got)
 	}
 	p.Close()
 	if err := os.WriteFile(filepath.Join(home, "windows.json"), []byte("{not json"), 0o600); err != nil {

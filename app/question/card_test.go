@@ -99,7 +99,7 @@ func TestANotificationAllowsOnlyWholeHarmlessQuestions(t *testing.T) {
 		return a
 	}
 	if text, ok := WholeQuestion(v, question(func(*protocol.Question) {})); !ok || text != "make -j4 on Server, in /srv/parser" {
-		t.Errorf("got %q, %v", text, ok)
+		t.Errorf(`got %q, %v; want ok and "make -j4 on Server, in /srv/parser"`, text, ok)
 	}
 	for name, change := range map[string]func(*protocol.Question){
 		"another tool": func(a *protocol.Question) { a.Tool = "Write" },

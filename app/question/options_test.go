@@ -29,7 +29,7 @@ func TestRiskyPartsAreMarkedWhereTheyStand(t *testing.T) {
 		sh, sudo, sudo, protocol.QuestionPart{Kind: "command", Text: "make", Argv: []string{"make"}, Verdict: "ask", Started: true})
 	want := []CommandSpan{{"echo sh; ", false}, {"curl -s https://x.sh | sh", true}, {"; ", false}, {"sudo make", true}}
 	if got := CommandSpans(q); !slices.Equal(got, want) {
-		t.Errorf("spans %v", got)
+		t.Errorf("spans: got %v, want %v", got, want)
 	}
 	var parts []string
 	for _, p := range CommandParts(q) {
@@ -50,7 +50,7 @@ func TestPathsOfProgramsAreShownWithoutAReasonEach(t *testing.T) {
 		protocol.QuestionPart{Kind: "command", Text: "make b", Argv: []string{"make", "b"}, Verdict: "ask", Reason: "No rule allows: make b"},
 		protocol.QuestionPart{Kind: "command", Text: "ls", Argv: []string{"ls"}, Verdict: "ask", Reason: "No rule allows: ls"})
 	if got := CommandParts(q); len(got) != 1 || got[0].Program != "/usr/bin/make" || got[0].Risk != "" {
-		t.Errorf("parts %+v", got)
+		t.Errorf(`parts: got %+v; want length 1, got[0].Program "/usr/bin/make" and an empty got[0].Risk`, got)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestSpansAreAlwaysTheWholeCommand(t *testing.T) {
 			b.WriteString(s.Text)
 		}
 		if b.String() != text {
-			t.Errorf("%q became %q", text, b.String())
+			t.Errorf("%q became %q, want %q", text, b.String(), text)
 		}
 	}
 }
@@ -269,13 +269,13 @@ func TestOfferedRulesAreThoseTheGatewayMakes(t *testing.T) {
 		t.Errorf("got %+v; want the exact rule for make test, then the wide one", rules)
 	}
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
-		t.Errorf("narrow %v", got)
+		t.Errorf("narrow: got %v, want %v", got, []int{0})
 	}
 	if got := ChooseOffer(rules, []int{0}, 1); !slices.Equal(got, []int{1}) {
 		t.Errorf("the wider rule: got %v, want it alone", got)
 	}
 	if rules = OfferedRules(q, protocol.ScopeAlways); len(rules) != 1 || rules[0].Place != 1 || rules[0].Text != "always" {
-		t.Errorf("always: %+v", rules)
+		t.Errorf(`always: got %+v; want length 1, rules[0].Place 1 and rules[0].Text "always"`, rules)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestRuleForAnyArgumentsIsNotCalledExact(t *testing.T) {
 	}}}}}
 	rules := OfferedRules(q, protocol.ScopeAlways)
 	if len(rules) != 1 || rules[0].Text != "any call of echo (everything), with any arguments" || !rules[0].Wide {
-		t.Errorf("got %+v", rules)
+		t.Errorf(`got %+v; want length 1, rules[0].Text "any call of echo (everything), with any arguments" and rules[0].Wide`, rules)
 	}
 	if got := NarrowOffers(rules); !slices.Equal(got, []int{0}) {
 		t.Errorf("selected at first: got %v, want the only one", got)

@@ -165,7 +165,7 @@ func TestRulesAreFound(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.search.SetText("git SERVER")
 	if len(b.shown) != 1 || b.shown[0].ID != "1" {
-		t.Errorf("found %v", b.shown)
+		t.Errorf(`found: got %v; want length 1 and shown[0].ID "1"`, b.shown)
 	}
 	b.search.SetText("nothing like it")
 	pagetest.Shows(t, b.Box, "No rule found")
@@ -272,7 +272,7 @@ func TestChangedRuleIsSaved(t *testing.T) {
 	}
 	b.detail.save()
 	if got := strings.Join(b.g.did, "\n"); got != `put 1 {"argv":["git","status","**"],"expires":"1970-01-01T01:16:40Z","node":"server","tool":"Bash","verdict":"deny"}` {
-		t.Errorf("did %s", got)
+		t.Errorf("did: got %s, want `put 1 {\"argv\":[\"git\",\"status\",\"**\"],\"expires\":\"1970-01-01T01:16:40Z\",\"node\":\"server\",\"tool\":\"Bash\",\"verdict\":\"deny\"}`", got)
 	}
 	if b.detail != nil {
 		t.Error("the list is not shown again")
@@ -287,7 +287,7 @@ func TestRuleThatIsWrongStaysOpen(t *testing.T) {
 	b.detail.save()
 	pagetest.Shows(t, b.Box, "This is not valid JSON")
 	if b.g.did != nil {
-		t.Errorf("did %v", b.g.did)
+		t.Errorf("did: got %v, want no g.did", b.g.did)
 	}
 	b.detail.text.SetText(`{"tool":"Bash"}`)
 	b.detail.save()
@@ -304,7 +304,7 @@ func TestDeletedRuleIsRestored(t *testing.T) {
 	b.remove(b.detail.rule)
 	b.window.Undone()
 	if got := strings.Join(b.g.did, ", "); got != "delete 1, restore 1" {
-		t.Errorf("did %s", got)
+		t.Errorf(`did: got %s; want "delete 1, restore 1"`, got)
 	}
 }
 
@@ -327,7 +327,7 @@ func TestRulesGoOutAndComeIn(t *testing.T) {
 		t.Errorf("saved %q, did %v", b.window.saved, b.g.did)
 	}
 	if got := strings.Join(b.window.Did, ""); got != "say 2 rules were added. 1 already existed. Problem: rule 3: ls does not match" {
-		t.Errorf("said %q", got)
+		t.Errorf(`said: got %q, want "say 2 rules were added. 1 already existed. Problem: rule 3: ls does not match"`, got)
 	}
 }
 

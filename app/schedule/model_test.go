@@ -129,10 +129,10 @@ func TestFormOfAJobGivesTheSameJob(t *testing.T) {
 		j.Name = "n"
 		s, m, err := fieldsOf(j).parse(time.Now())
 		if err != nil || s.Kind != j.Schedule.Kind || s.EveryMs != j.Schedule.EveryMs || s.Expr != j.Schedule.Expr || s.TZ != j.Schedule.TZ || m != j.Spec {
-			t.Errorf("%+v became %+v %+v, %v", j, s, m, err)
+			t.Errorf("%+v became %+v %+v, %v; want no error, s.Kind %v, s.EveryMs %v, s.Expr %v, s.TZ %v and m %v", j, s, m, err, j.Schedule.Kind, j.Schedule.EveryMs, j.Schedule.Expr, j.Schedule.TZ, j.Spec)
 		}
 		if j.Schedule.AtMs != nil && *s.AtMs != at {
-			t.Errorf("%d became %d", at, *s.AtMs)
+			t.Errorf("%d became %d, want no j.Schedule.AtMs or s.AtMs %v", at, *s.AtMs, at)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestPreviewIsASentenceOfTheGateway(t *testing.T) {
 	}, func(t *testing.T, a *feed.Feed, _ *feedtest.Gateway) {
 		s, form := newModel(a), newFields()
 		if got, err := s.Preview(t.Context(), form, now); err != nil || got != "Every day at 09:00 (UTC). Next: tomorrow 09:00." {
-			t.Errorf("got %q, %v", got, err)
+			t.Errorf(`got %q, %v; want no error and "Every day at 09:00 (UTC). Next: tomorrow 09:00."`, got, err)
 		}
 		form.TZ = "Mars"
 		_, err := s.Preview(t.Context(), form, now)

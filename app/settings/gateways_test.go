@@ -87,7 +87,7 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 		press("Open")
 		pagetest.Settle()
 		if f.opened != "new" {
-			t.Errorf("opened %q", f.opened)
+			t.Errorf(`opened: got %q, want "new"`, f.opened)
 		}
 		f.silent = true
 		press("Unpair")

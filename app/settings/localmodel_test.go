@@ -129,7 +129,7 @@ func TestActionsOfLocalModelsCallGateway(t *testing.T) {
 					t.Errorf("%s: got %s, want %s", c.method, got, c.want)
 				}
 				if isUse := c.method == "config.set"; isUse != (used.Provider == c.provider) {
-					t.Errorf("the new default model: got %+v", used)
+					t.Errorf("the new default model: got %+v, want isUse %v", used, used.Provider == c.provider)
 				}
 			})
 		})
@@ -243,7 +243,7 @@ func TestDownloadKeepsItsButton(t *testing.T) {
 		test.Tap(card.button) // without a gateway
 		pagetest.Settle()
 		if card.result.Text() == "" || card.button.Disabled() {
-			t.Errorf("the failure of Stop: got %q", card.result.Text())
+			t.Errorf("the failure of Stop: got %q; want some result.Text and not button.Disabled", card.result.Text())
 		}
 	})
 }
@@ -254,7 +254,7 @@ func TestSearchAgainFindsInstalledProgram(t *testing.T) {
 		m := newLocalModels(a)
 		m.Load(t.Context())
 		if v := m.Value.Get(); fmt.Sprint(v.others()) != fmt.Sprint(r.Programs) {
-			t.Errorf("programs: got %v", v.others())
+			t.Errorf("programs: got %v, want v.others %v", v.others(), fmt.Sprint(r.Programs))
 		}
 		r.Programs = programs(true, "")
 		feedtest.On(f, protocol.ModelsDetect, func(protocol.Empty) (protocol.ModelsDetectResult, error) {
@@ -262,7 +262,7 @@ func TestSearchAgainFindsInstalledProgram(t *testing.T) {
 		})
 		m.Load(t.Context())
 		if v := m.Value.Get(); len(v.Servers) != 1 || len(v.others()) != 2 {
-			t.Errorf("after the search: got %v and %v", v.Servers, v.others())
+			t.Errorf("after the search: got %v and %v; want Servers of length 1 and others of length 2", v.Servers, v.others())
 		}
 	})
 }

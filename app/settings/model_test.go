@@ -88,7 +88,7 @@ func TestSettingChangedElsewhereIsLoaded(t *testing.T) {
 		config = `{"cron":{"enabled":false}}`
 		f.Change(protocol.Change{Kind: protocol.ChangeConfig, Path: "cron.enabled"})
 		if got := settingNames(s.Value.Get().Find("cron", "", true)); got != "cron.enabled!" {
-			t.Errorf("changed: %q", got)
+			t.Errorf(`changed: got %q, want "cron.enabled!"`, got)
 		}
 		feedtest.On(f, protocol.ConfigGet, func(protocol.ConfigGetParams) (protocol.ConfigGetResult, error) {
 			return protocol.ConfigGetResult{}, protocol.ErrInternal.With("the disk is full")
@@ -127,14 +127,14 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		t.Run(c.value, func(t *testing.T) {
 			raw := json.RawMessage(c.value)
 			if got := settingText(c.field, raw); got != c.text {
-				t.Errorf("%s reads %q", c.value, got)
+				t.Errorf("%s reads %q, want %q", c.value, got, c.text)
 			}
 			if got := settingWords(c.field, raw); got != c.words {
 				t.Errorf("got %q for %s, want %q", got, c.value, c.words)
 			}
 			back, err := parseSetting(c.field, c.text)
 			if err != nil || string(back) != c.value {
-				t.Errorf("%q becomes %s, %v", c.text, back, err)
+				t.Errorf("%q becomes %s, %v; want no error and back %v", c.text, back, err, c.value)
 			}
 		})
 	}
@@ -143,7 +143,7 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		t.Error("a secret is shown")
 	}
 	if got := settingLimits(millis); got != "up to 24 hours, or never" {
-		t.Errorf("limits %q", got)
+		t.Errorf(`limits: got %q; want "up to 24 hours, or never"`, got)
 	}
 	for text, f := range map[string]protocol.ConfigField{
 		"five": {Type: "integer"}, "1.5": {Type: "integer"}, "5": millis, "": millis,
@@ -151,7 +151,7 @@ func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
 		"999999999999 days": every,
 	} {
 		if v, err := parseSetting(f, text); err == nil {
-			t.Errorf("%q becomes %s", text, v)
+			t.Errorf("%q becomes %s, want an error", text, v)
 		}
 	}
 	if n, err := parseSetting(protocol.ConfigField{Type: "integer", Unit: "tokens"}, "20 000 tokens"); err != nil || string(n) != "20000" {
@@ -167,7 +167,7 @@ func TestDurationsAreReadAsPeopleWriteThem(t *testing.T) {
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got, err := parseDuration(text); err != nil || got != want {
-				t.Errorf("%q is %v, %v", text, got, err)
+				t.Errorf("%q is %v, %v; want no error and %v", text, got, err, want)
 			}
 		})
 	}

@@ -205,7 +205,7 @@ func TestEverySectionIsFound(t *testing.T) {
 			}
 			delete(s.own.sections, "fairlead:// links") // on some systems
 			if got := slices.Sorted(maps.Keys(s.own.sections)); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
-				t.Errorf("%s: got %q, the search knows %q", page, got, slices.Sorted(maps.Keys(want)))
+				t.Errorf("%s: got %q, the search knows %q; want %q", page, got, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(want)))
 			}
 		}
 	})
@@ -262,7 +262,7 @@ func TestSettingsFitTheSmallestWindowWithTheLargestText(t *testing.T) {
 			s.Open(e.Title)
 			pagetest.Settle()
 			if min := s.MinSize(); min.Width > 480 || min.Height > 560 {
-				t.Errorf("%s needs %v", e.Title, min)
+				t.Errorf("%s needs %v; want Width at most 480 and Height at most 560", e.Title, min)
 			}
 			pagetest.Shot(t, s.w, "largest-"+e.Title)
 		}
@@ -275,7 +275,7 @@ func TestTypingInTheListSearches(t *testing.T) {
 		s.focus()
 		test.Type(s.list, "qu")
 		if s.search.field.Text == "" || s.w.Canvas().Focused() != fyne.Focusable(s.search.field) {
-			t.Errorf("got %q in the search, and %T has the keyboard", s.search.field.Text, s.w.Canvas().Focused())
+			t.Errorf("got %q in the search, and %T has the keyboard; want some s.search.field.Text and s.w.Canvas.Focused %v", s.search.field.Text, s.w.Canvas().Focused(), fyne.Focusable(s.search.field))
 		}
 		s.search.field.SetText("")
 		s.search.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})

@@ -274,7 +274,7 @@ func TestAboutSaysWhereThingsAre(t *testing.T) {
 		}
 		test.Tap(pagetest.Button(t, page, "Copy"))
 		if !strings.Contains(strings.Join(p.Did, ""), "copy Fairlead 1.2.3 (abcdef12)") {
-			t.Errorf("got %q", p.Did)
+			t.Errorf(`got %q, want "copy Fairlead 1.2.3 (abcdef12)" in Did`, p.Did)
 		}
 		test.Tap(pagetest.Button(t, page, "Show"))
 		if !strings.Contains(texts(page), "fyne.io/fyne") {
@@ -309,7 +309,7 @@ func TestAddressesToListenOn(t *testing.T) {
 func TestEveryLibraryHasItsLicence(t *testing.T) {
 	for _, l := range strings.Split(strings.TrimSpace(licences), "\n") {
 		if f := strings.Fields(l); len(f) != 2 || !strings.Contains(f[0], ".") {
-			t.Errorf("line %q", l)
+			t.Errorf(`line: got %q; want length 2 and "." in f[0]`, l)
 		}
 	}
 }

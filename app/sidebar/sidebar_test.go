@@ -260,7 +260,7 @@ func TestListWithoutChatsHasNoHeading(t *testing.T) {
 	b := newBench(t)
 	b.update(feed.View{Status: feed.Status{Loaded: true}}, "")
 	if got := b.heads(); got != "" {
-		t.Errorf("headings %q", got)
+		t.Errorf(`headings: got %q, want ""`, got)
 	}
 	b.update(feed.View{Status: feed.Status{Loaded: true}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}}}, "")
 	if got := b.heads(); !strings.HasPrefix(got, "CHATS") {

@@ -133,13 +133,13 @@ func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 		synctest.Wait()
 		want := "skills.entries.greet.always=true skills.entries.greet.always=null skills.entries.greet.requires.capabilities=[\"shell.exec\"] skills.entries.greet.requires="
 		if got := strings.Join(c.set, " "); got != want {
-			t.Errorf("set %s", got)
+			t.Errorf("set: got %s, want %s", got, want)
 		}
 		c.fail = protocol.ErrForbidden.With("not from here")
 		s.Enable(e, false)
 		synctest.Wait()
 		if n := a.View().Notice; n == nil || n.Text != "Not from here" {
-			t.Errorf("said %+v", n)
+			t.Errorf(`said: got %+v, want Text "Not from here"`, n)
 		}
 	})
 }
@@ -189,7 +189,7 @@ func TestSkillWords(t *testing.T) {
 	}
 	for query, n := range map[string]int{"": 1, "included": 1, "X OFF": 1, "nothing": 0} {
 		if got := find([]protocol.SkillStatusEntry{e}, query); len(got) != n {
-			t.Errorf("%q finds %d", query, len(got))
+			t.Errorf("%q finds %d, want %d", query, len(got), n)
 		}
 	}
 	for text, want := range map[string]string{"---\nname: x\n---\nbody": "body", "---\n---\nbody": "body", "no front": "no front", "---\nnever ends": "---\nnever ends", "---\nname: x\n---": "", "--- \nname: x\n---\t\nbody": "body"} {

@@ -132,7 +132,7 @@ func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 	test.Tap(pagetest.Button(t, p.Box, "Edit a copy"))
 	test.Tap(pagetest.Button(t, p.Box, "Open folder"))
 	if strings.Join(p.Did, ",") != "agentfile skills/review-changes/SKILL.md,agentfile skills/review-changes/" {
-		t.Errorf("did %v", p.Did)
+		t.Errorf(`did: got %v, want Did "agentfile skills/review-changes/SKILL.md,agentfile skills/review-changes/"`, p.Did)
 	}
 	if p.detail.remove.Visible() {
 		t.Error("a built-in skill can be deleted")
@@ -144,7 +144,7 @@ func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 	}
 	test.Tap(pagetest.Button(t, p.Box, "https://example.org/skills"))
 	if p.Did[len(p.Did)-1] != "url https://example.org/skills" {
-		t.Errorf("did %v", p.Did)
+		t.Errorf(`did: got %v, want the last of Did "url https://example.org/skills"`, p.Did)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 	p.search.SetText("review BUILT")
 	p.search.SetText("review included")
 	if len(p.results) != 1 {
-		t.Errorf("%d found", len(p.results))
+		t.Errorf("got %d found, want 1", len(p.results))
 	}
 	p.search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if !p.IsOpen() || p.detail.path != "skills/review-changes/SKILL.md" {

@@ -151,7 +151,7 @@ func TestChosenColorOfAMachineHoldsUntilItIsTakenBack(t *testing.T) {
 	for _, name := range Choices {
 		m.SetColor("a", name)
 		if m.Color("a") != ChoiceColor(name) {
-			t.Errorf("%s is %s", name, m.Color("a"))
+			t.Errorf("%s is %s, want %s", name, m.Color("a"), ChoiceColor(name))
 		}
 	}
 	m.Add([]string{"a"})

@@ -88,11 +88,11 @@ func TestThePortalAnswersQuestionsAboutFiles(t *testing.T) {
 			})
 			got, err := Ask(t.Context(), "x11:1a", c.q)
 			if err != nil || !reflect.DeepEqual(got, []string{"/home/an na/c++ä.txt", "/b+c"}) {
-				t.Errorf("got %q, %v", got, err)
+				t.Errorf("got %q, %v; want no error and %v", got, err, []string{"/home/an na/c++ä.txt", "/b+c"})
 			}
 			asked := <-p.calls
 			if asked.method != c.method || asked.parent != "x11:1a" || asked.title != c.q.Title {
-				t.Errorf("asked %+v", asked)
+				t.Errorf(`asked: got %+v; want asked.method %v, asked.parent "x11:1a" and asked.title %v`, asked, c.method, c.q.Title)
 			}
 			delete(asked.options, "handle_token")
 			options := map[string]any{}
@@ -109,7 +109,7 @@ func TestThePortalAnswersQuestionsAboutFiles(t *testing.T) {
 func TestADialogThatIsCancelledReturnsNoFiles(t *testing.T) {
 	startPortal(t, func(p *portal, request dbus.ObjectPath) { p.respond(request, responseCancelled) })
 	if got, err := Ask(t.Context(), "", Question{}); len(got) != 0 || err != nil {
-		t.Errorf("got %q, %v", got, err)
+		t.Errorf("got %q, %v; want none and no error", got, err)
 	}
 }
 
@@ -158,6 +158,6 @@ func TestTheFileManagerShowsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := <-m.shown; !reflect.DeepEqual(got, []string{"file:///home/anna/a%20b%231.txt"}) {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q, want %v", got, []string{"file:///home/anna/a%20b%231.txt"})
 	}
 }

@@ -128,7 +128,7 @@ func TestOnlyNewServersAreAdded(t *testing.T) {
 	}
 	twice := append(slices.Clone(found), protocol.FoundServer{Name: "new"})
 	if got := uniqueFound(twice); len(got) != 3 || got[1].Spec.Command != "b" {
-		t.Errorf("got %+v", got)
+		t.Errorf(`got %+v; want length 3 and got[1].Spec.Command "b"`, got)
 	}
 }
 
@@ -154,11 +154,11 @@ func TestMachinesThatCanRunAServer(t *testing.T) {
 func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
 	text, with := foundText(protocol.FoundServer{Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"B": "secret", "A": "1", "C": "2"}}})
 	if text != "npx" || with != "With the variables A, B and C · May use the network" {
-		t.Errorf("got %q, %q", text, with)
+		t.Errorf(`got %q, %q; want "npx" and with "With the variables A, B and C · May use the network"`, text, with)
 	}
 	text, with = foundText(protocol.FoundServer{Spec: protocol.ServerSpec{URL: "https://x.org", Headers: map[string]string{"Authorization": "secret"}}})
 	if text != "https://x.org" || with != "With the header Authorization" {
-		t.Errorf("got %q, %q", text, with)
+		t.Errorf(`got %q, %q; want "https://x.org" and with "With the header Authorization"`, text, with)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestEveryChangeOfAToolHasWords(t *testing.T) {
 		{"a", "b", "The description of this tool has changed."},
 	} {
 		if got := changeText(protocol.ServerTool{Before: c.before, Description: c.now}); !strings.HasPrefix(got, c.want) {
-			t.Errorf("%q to %q: got %q", c.before, c.now, got)
+			t.Errorf("%q to %q: got %q, want a text that begins with %v", c.before, c.now, got, c.want)
 		}
 	}
 }

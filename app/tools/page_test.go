@@ -284,7 +284,7 @@ func TestServersThatExistAreNotImported(t *testing.T) {
 	f.checks[2].Box.SetChecked(true)
 	pagetest.Button(t, p.Box, "Add 2 servers")
 	if got := f.chosen(); len(got) != 2 || got[0].Name != "fetch" || got[1].Name != "docs" {
-		t.Errorf("chosen: %+v", got)
+		t.Errorf(`chosen: got %+v; want length 2, got[0].Name "fetch" and got[1].Name "docs"`, got)
 	}
 }
 

@@ -25,7 +25,7 @@ func TestToolCardOpensByKeyboardAndByMouse(t *testing.T) {
 	c.head.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
 	c.head.TypedKey(&fyne.KeyEvent{Name: fyne.KeyRight})
 	if len(toggled) != 3 || !toggled[0] || toggled[1] || !toggled[2] {
-		t.Errorf("toggled %v", toggled)
+		t.Errorf("toggled: got %v; want length 3, toggled[0], not toggled[1] and toggled[2]", toggled)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestWaitingCardAsksAndAllowIsNotReadyAtOnce(t *testing.T) {
 		test.Tap(button(c, b))
 	}
 	if got := strings.Join(did, " "); got != "review deny allow" {
-		t.Errorf("did %q", got)
+		t.Errorf(`did: got %q, want "review deny allow"`, got)
 	}
 	tool.State, tool.CanAnswer, tool.Status = CallDenied, false, "denied"
 	c.Set(tool)

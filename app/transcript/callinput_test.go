@@ -97,7 +97,7 @@ func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
 		t.Error("in the wide one it does not again")
 	}
 	if len(told) != 4 || told[0] || !told[1] || told[2] || !told[3] {
-		t.Errorf("told %v", told)
+		t.Errorf("told: got %v; want length 4, not told[0], told[1], not told[2] and told[3]", told)
 	}
 	more := c.call
 	more.NeedsReview = true

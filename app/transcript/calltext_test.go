@@ -131,7 +131,7 @@ func TestMarkingEndsWithinAnOutput(t *testing.T) {
 	line.OnPress(line, 3, 1)
 	tr.Dragged(&fyne.DragEvent{PointEvent: fyne.PointEvent{Position: middle(t, tr, "c", 2, 6)}})
 	if got := tr.Selection.Text(); got != "-la\n\none\ntw" {
-		t.Errorf("marked %q", got)
+		t.Errorf(`marked: got %q, want "-la\n\none\ntw"`, got)
 	}
 	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
 	out.OnPress(out, 9, 2)

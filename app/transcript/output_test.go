@@ -47,7 +47,7 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 	}
 	c.Set(Call{Verb: "Bash", State: CallDone, Output: "\x1b[31mred\x1b[0m"})
 	if got := c.CopyText(); got != "red" {
-		t.Errorf("Copy returns %q", got)
+		t.Errorf(`Copy returns: got %q, want "red"`, got)
 	}
 	tool.State = CallRunning
 	c.Set(tool)

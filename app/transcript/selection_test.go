@@ -47,7 +47,7 @@ func TestTranscriptCopiesASelectionAcrossMessages(t *testing.T) {
 	}
 	tr.TypedShortcut(&fyne.ShortcutCopy{})
 	if got := fyne.CurrentApp().Clipboard().Content(); got != want {
-		t.Errorf("copied %q", got)
+		t.Errorf("copied: got %q, want %q", got, want)
 	}
 	tr.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if tr.Selection.Exists() || tr.rows.visible[first].row.Passages()[1].(*markdown.RichText).Selectable().To != 0 {
@@ -64,7 +64,7 @@ func TestTranscriptMarksUpwardsAndKeepsItWhenScrolled(t *testing.T) {
 	}
 	text := tr.Selection.Text()
 	if !strings.HasSuffix(text, "\n\nFirst") || strings.Count(text, "Second") < 10 {
-		t.Errorf("marked %q", text)
+		t.Errorf(`marked: got %q; want a text that ends with "\n\nFirst" and number of "Second" in text at least 10`, text)
 	}
 	tr.ScrollToEnd()
 	if p := tr.rows.visible[key].row.Passages()[0].(*markdown.RichText); p.Selectable().To != 5 {
@@ -79,11 +79,11 @@ func TestTranscriptMarksWordsAfterASecondPress(t *testing.T) {
 	tr := markedTranscript(t, 3)
 	tr.Selection.Press(tr.rows.order[0].row.Passages()[1], 9, 2)
 	if got := tr.Selection.Text(); got != "line" {
-		t.Errorf("marked %q", got)
+		t.Errorf(`marked: got %q, want "line"`, got)
 	}
 	tr.Selection.Press(tr.rows.order[0].row.Passages()[1], 9, 3)
 	if got := tr.Selection.Text(); got != "Second line of 0." {
-		t.Errorf("marked %q", got)
+		t.Errorf(`marked: got %q, want "Second line of 0."`, got)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestTranscriptMarksAll(t *testing.T) {
 	tr.TypedShortcut(&fyne.ShortcutSelectAll{})
 	text := tr.Selection.Text()
 	if !strings.HasPrefix(text, "First line of 0.") || !strings.HasSuffix(text, "line of 39.") && !strings.HasSuffix(text, "**line** of 39.") || strings.Count(text, "First") != 40 {
-		t.Errorf("marked %q", text)
+		t.Errorf(`marked: got %q; want a text that begins with "First line of 0.", either a text that ends with "line of 39." or a text that ends with "**line** of 39." and "First" 40 times`, text)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestTranscriptGivesLettersToWhoeverWrites(t *testing.T) {
 	tr.TypedRune('h')
 	tr.TypedRune('i')
 	if typed != "hi" {
-		t.Errorf("typed %q", typed)
+		t.Errorf(`typed: got %q, want "hi"`, typed)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestTranscriptOffersTheWayToAFarEnd(t *testing.T) {
 	}
 	tr.ScrollTo(tr.Items()[0].Key, 0)
 	if !tr.toEnd.button.Visible() || tr.toEnd.button.Text != "" {
-		t.Errorf("visible %v, %q", tr.toEnd.button.Visible(), tr.toEnd.button.Text)
+		t.Errorf("visible: got %v, %q; want toEnd.button.Visible and an empty toEnd.button.Text", tr.toEnd.button.Visible(), tr.toEnd.button.Text)
 	}
 	test.Tap(tr.toEnd.button)
 	if !tr.AtEnd() || tr.toEnd.button.Visible() {

@@ -19,7 +19,7 @@ func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 		}
 		list := f.Called(protocol.TransferStart.Name)
 		if len(list) != 1 || !strings.Contains(string(list[0]), `"sources":["@here:/a b","@here:/c"],"destination":"nas:inbox","into":true`) {
-			t.Errorf("started %s", list)
+			t.Errorf("started: got %s; want length 1 and `\"sources\":[\"@here:/a b\",\"@here:/c\"],\"destination\":\"nas:inbox\",\"into\":true` in list[0]", list)
 		}
 		f.Mu.Lock()
 		f.Snapshot.Transfers = []protocol.Transfer{
@@ -35,7 +35,7 @@ func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
 		resumed := f.Called(protocol.TransferResume.Name)
 		all := fmt.Sprintf("%s", resumed)
 		if len(resumed) != 2 || !strings.Contains(all, "mine") || !strings.Contains(all, "next") {
-			t.Errorf("resumed %s", resumed)
+			t.Errorf(`resumed: got %s; want length 2, "mine" in it and "next" in it`, resumed)
 		}
 	})
 }

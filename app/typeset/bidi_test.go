@@ -124,7 +124,7 @@ func TestEachLineOfAParagraphIsTurnedByItself(t *testing.T) {
 	words := strings.Repeat("מילה 12 ", 12)
 	l := lay("ab "+words, 120)
 	if len(l.lines) < 3 {
-		t.Fatalf("%d lines", len(l.lines))
+		t.Fatalf("got %d lines, want at least 3", len(l.lines))
 	}
 	for i := range l.lines {
 		got := strings.TrimSpace(visualText(l, i))

@@ -50,7 +50,7 @@ func TestLinesHaveTheHeightOfTheirLetters(t *testing.T) {
 		t.Errorf("%d lines, %g high", len(l.lines), l.Height)
 	}
 	if l := LayOut([]Run{{Text: "big ", Style: Style{Size: 20, Bold: true}}, {Text: "and small", Style: Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
-		t.Errorf("%g high", l.Height)
+		t.Errorf("%g high, want 29", l.Height)
 	}
 	if l := LayOut(nil, 100, 1.45); l.Runes() != 0 || l.Height == 0 {
 		t.Errorf("nothing is %g high", l.Height)

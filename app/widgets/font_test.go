@@ -45,7 +45,7 @@ func TestTextsTakeOneFontOnlyWhenItHasAllTheirLetters(t *testing.T) {
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			if got := singleFont(c.text, c.style); got != c.want {
-				t.Errorf("%q takes %v", c.text, got)
+				t.Errorf("%q takes %v, want %v", c.text, got, c.want)
 			}
 		})
 	}

@@ -124,6 +124,6 @@ func TestAskTextReturnsTheTextOnce(t *testing.T) {
 	field.SetText(" work ")
 	field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if !slices.Equal(got, []string{"work"}) || w.Canvas().Overlays().Top() != nil {
-		t.Errorf("got %q", got)
+		t.Errorf("got %q; want %v and no Canvas.Overlays.Top", got, []string{"work"})
 	}
 }

@@ -66,6 +66,6 @@ func TestAPictureThatCannotBeReadStaysAsItIs(t *testing.T) {
 	z.Step(2)
 	test.Tap(z)
 	if z.factor != 0 {
-		t.Errorf("factor %v", z.factor)
+		t.Errorf("factor: got %v, want 0", z.factor)
 	}
 }

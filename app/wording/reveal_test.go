@@ -21,7 +21,7 @@ func TestHiddenCharactersAreShown(t *testing.T) {
 	} {
 		got, changed := Reveal(in)
 		if got != want || changed != (in != want && !strings.Contains(in, "\xff")) {
-			t.Errorf("Reveal(%q) = %q, %v", in, got, changed)
+			t.Errorf("Reveal(%q) = %q, %v; want %v and changed %v", in, got, changed, want, in != want && !strings.Contains(in, "\xff"))
 		}
 	}
 }

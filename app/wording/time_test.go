@@ -25,7 +25,7 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 	for _, text := range []string{"tomorrow 2:30", "2:30", "2026-03-29 02:30"} {
 		if got, err := ParseWhen(text, now.In(berlin)); err == nil || !strings.Contains(err.Error(), "02:30 does not exist on 29 March 2026") {
-			t.Errorf("%q is %v, %v", text, got, err)
+			t.Errorf(`%q is %v, %v; want an error with "02:30 does not exist on 29 March 2026"`, text, got, err)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 			r.History = append(r.History, history...)
 			r.History = append(r.History, protocol.Message{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("And?")}})
 			if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || !strings.Contains(err.Error(), "/reset") || len(m.Requests()) != 0 {
-				t.Errorf("%s: %v, %d requests", name, err, len(m.Requests()))
+				t.Errorf(`%s: %v, %d requests; want error ErrContextOverflow, an error with "/reset" and no Requests`, name, err, len(m.Requests()))
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestToolsTakeRoomToo(t *testing.T) {
 		return []protocol.ToolSpec{{Name: "a__Bash", Description: strings.Repeat("word ", 1400), InputSchema: json.RawMessage(`{"description":"` + strings.Repeat("word ", 1400) + `"}`)}}
 	}
 	if err := r.Do(t.Context()); !errors.Is(err, protocol.ErrContextOverflow) || len(m.Requests()) != 0 {
-		t.Errorf("%v, %d requests", err, len(m.Requests()))
+		t.Errorf("%v, %d requests; want error ErrContextOverflow and no Requests", err, len(m.Requests()))
 	}
 }
 
@@ -229,7 +229,7 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 	r.History[0].Usage = &protocol.Usage{Total: 9000}
 	b.shorten = func(keep int64) []protocol.Message {
 		if keep != 1000 {
-			t.Errorf("keep %d", keep)
+			t.Errorf("keep: got %d, want 1000", keep)
 		}
 		short := r.History[0]
 		short.Seq, short.Compaction = 7, &protocol.Compaction{Through: 3}

@@ -92,7 +92,7 @@ func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
 	r := run(m, b, nil)
 	r.History = append(r.History, protocol.Message{ID: "m9", RunID: "run", Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("Done.")}, StopReason: llm.StopEnd})
 	if err := r.Do(t.Context()); err != nil || len(m.Requests()) != 0 {
-		t.Errorf("%v, %d requests", err, len(m.Requests()))
+		t.Errorf("%v, %d requests; want no error and no Requests", err, len(m.Requests()))
 	}
 }
 
@@ -175,7 +175,7 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 				t.Errorf(`%s: got %v; want error ErrModel and an error with "longer than"`, name, err)
 			}
 			if kept := len(b.msgs) > 0; kept != (name == "text") || kept && b.msgs[0].StopReason != llm.StopError {
-				t.Errorf("%s: %d messages", name, len(b.msgs))
+				t.Errorf("%s: %d messages; want kept %v and either not kept or msgs[0].StopReason StopError", name, len(b.msgs), name == "text")
 			}
 		})
 	}

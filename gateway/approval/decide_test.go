@@ -197,7 +197,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 			c := r
 			edit(&c)
 			if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), c); d.Verdict != policy.Ask {
-				t.Errorf("%s passes: %+v", name, d)
+				t.Errorf("%s passes: %+v, want Verdict Ask", name, d)
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 		t.Error("a cut preview can be allowed for the session")
 	}
 	if !strings.Contains(words, "exactly") {
-		t.Errorf("words = %q", words)
+		t.Errorf(`words = %q, want "exactly" in it`, words)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 	}
 	for _, want := range []string{"Allow exactly make test && ./deploy 'x {y' in /srv/app on n, in one chat", "Allow exactly ls in /srv/{ {1} x on n, in one chat", "Allow any write of /srv/app/a b on n, in one chat"} {
 		if !words[want] {
-			t.Errorf("%v lacks %s", words, want)
+			t.Errorf("%v lacks %s, want words[want]", words, want)
 		}
 	}
 	file, problems, err := policy.Parse(out.File)
@@ -125,7 +125,7 @@ func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if j := s.Decide(policy.Call{Tool: "Bash", Cwd: "/srv/app", Command: command}); j.Verdict == policy.Allow {
-			t.Errorf("%s allows %s", rules, command)
+			t.Errorf("%s allows %s, want Verdict other than Allow", rules, command)
 		}
 	}
 }

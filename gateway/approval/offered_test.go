@@ -99,7 +99,7 @@ func TestFolderRuleIsForTheFolderOfTheCommand(t *testing.T) {
 		d := r.Decide(t.Context(), q)
 		a := protocol.Question{ID: "q1", Node: q.Node, Preview: q.Preview, Host: q.Host, Scope: protocol.ScopeFolder}
 		if err := r.Offer(&a, d); err != nil || len(a.Offers) == 0 {
-			t.Fatalf("%s: got %d offers, %v", folder, len(a.Offers), err)
+			t.Fatalf("%s: got %d offers, %v; want no error and some Offers", folder, len(a.Offers), err)
 		}
 		shown := a.Offers[0].As[protocol.ScopeFolder]
 		if err := save(t.Context(), r, a); err != nil {

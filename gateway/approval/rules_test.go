@@ -329,7 +329,7 @@ func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	res, err := r.Import(t.Context(), "ann", protocol.RulesImportParams{File: json.RawMessage(file)})
 	all := strings.Join(res.Problems, "\n")
 	if err != nil || res.Added != 1 || !strings.Contains(all, `"cdw"`) || !strings.Contains(all, "default (allow) was not imported") || !strings.Contains(all, "grants were not") {
-		t.Errorf("%+v, %v", res, err)
+		t.Errorf("got %+v, %v; want no error, Added 1, `\"cdw\"` in it, \"default (allow) was not imported\" in it and \"grants were not\" in it", res, err)
 	}
 	if d := r.Decide(t.Context(), command("make x")); d.Verdict != policy.Ask {
 		t.Errorf("got %+v; want Verdict Ask", d)
@@ -417,7 +417,7 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 	first = put(t, r, again)
 	refused("a deleted rule beside one that says the same", r.Restore(t.Context(), "ann", gone.ID))
 	if list := r.List().Rules; len(list) != 1 || list[0].ID != first.ID {
-		t.Errorf("rules %+v", list)
+		t.Errorf("rules: got %+v; want length 1 and list[0].ID %v", list, first.ID)
 	}
 }
 

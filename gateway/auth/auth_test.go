@@ -42,7 +42,7 @@ func TestOnlyTheTokenPasses(t *testing.T) {
 	tokens := openTokens(t, t.TempDir())
 	for _, bad := range []string{"", "wrong", "righ", "right ", "RIGHT"} {
 		if err := tokens.Verify(t.Context(), bad); !errors.Is(err, protocol.ErrUnauthorized) {
-			t.Errorf("Verify(%q) = %v", bad, err)
+			t.Errorf("Verify(%q) = %v, want error ErrUnauthorized", bad, err)
 		}
 	}
 	if err := tokens.Verify(t.Context(), "right"); err != nil {
@@ -146,7 +146,7 @@ func TestSecondOriginIsCheckedToo(t *testing.T) {
 	r.Header.Add("Origin", "http://127.0.0.1")
 	r.Header.Add("Origin", "http://evil.example")
 	if err := CheckOrigin(r); !errors.Is(err, protocol.ErrForbidden) {
-		t.Errorf("error = %v", err)
+		t.Errorf("error = %v, want error ErrForbidden", err)
 	}
 }
 

@@ -53,10 +53,10 @@ func TestNestedBatchIsNotUnfolded(t *testing.T) {
 	const args = `{"target":{"node_id":"nas"},"op":"batch","ops":[{"op":"batch","ops":[{"op":"stat","path":"/x"}]}]}`
 	f := b.checkFault(app("a", protocol.ScopeNetworkRead), "file", args, protocol.FaultForbidden, "")
 	if !strings.Contains(string(f.Details), `"required_scopes":["fs.write"]`) {
-		t.Errorf("details %s", f.Details)
+		t.Errorf("details: got %s, want `\"required_scopes\":[\"fs.write\"]` in Details", f.Details)
 	}
 	if got := b.must(app("a"), "file", args); !strings.Contains(got, `a batch cannot have the operation`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `a batch cannot have the operation` in it", got)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestMachineHasOneLimitUnderAllItsNames(t *testing.T) {
 	// Names of no machine have no limits, and do not push those of others out of memory.
 	unknown := `{"target":{"node_name":"` + strings.Repeat("x", 1000) + `"}}`
 	if got := b.net.machineOf(app("b"), json.RawMessage(unknown)); got != "" {
-		t.Errorf("machine of a call without one: got %q", got)
+		t.Errorf(`machine of a call without one: got %q, want ""`, got)
 	}
 	b.checkFault(app("b"), "fs_stat", strings.TrimSuffix(unknown, "}")+`,"path":"/x"}`, protocol.FaultTargetNotFound, "")
 }

@@ -254,7 +254,7 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 	}
 	f := b.checkFault(reader, "file", on+`,"op":"batch","ops":[{"op":"stat","path":"/x"},{"op":"mkdir","path":"/y"}]}`, protocol.FaultForbidden, "")
 	if string(f.Details) != `{"granted_scopes":["fs.read"],"required_scopes":["fs.read","fs.write"]}` {
-		t.Errorf("details %s", f.Details)
+		t.Errorf("details: got %s, want Details `{\"granted_scopes\":[\"fs.read\"],\"required_scopes\":[\"fs.read\",\"fs.write\"]}`", f.Details)
 	}
 	b.must(reader, "file", on+`,"op":"stat"}`)
 	if limited := (auth.App(protocol.App{ID: "n", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"nas"}})); true {
@@ -299,7 +299,7 @@ func TestTargetsAreResolved(t *testing.T) {
 	} {
 		b.must(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`)
 		if c := b.last(); string(c.Tool) != want+"__fs_stat" || string(c.Args) != `{"path":"/x"}` {
-			t.Errorf("%s: called %s %s", target, c.Tool, c.Args)
+			t.Errorf("%s: called %s %s; want Tool %q and Args `{\"path\":\"/x\"}`", target, c.Tool, c.Args, want+"__fs_stat")
 		}
 	}
 	for target, code := range map[string]protocol.FaultCode{
@@ -365,20 +365,20 @@ func TestVersionsAreCompared(t *testing.T) {
 func TestSmallTools(t *testing.T) {
 	b := newBench(t)
 	if got := b.must(app("a"), "whoami", `{}`); got != `{"user_id":"u1","email":"owner@localhost"}` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `{\"user_id\":\"u1\",\"email\":\"owner@localhost\"}`", got)
 	}
 	b.config.Owner.Email = "ann@example.org"
 	if got := b.must(me, "whoami", ``); got != `{"user_id":"u1","email":"ann@example.org"}` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `{\"user_id\":\"u1\",\"email\":\"ann@example.org\"}`", got)
 	}
 	peers := b.must(me, "net_peers", `{"target":{"node_id":"nas"}}`)
 	if !strings.Contains(peers, `{"name":"Laptop","internal_ip":"10.0.0.2","dst_ip":"10.0.0.2","remote_id":"laptop","local":false}`) || !strings.Contains(peers, `"remote_id":"nas","local":true`) {
-		t.Errorf("got %s", peers)
+		t.Errorf("got %s; want `{\"name\":\"Laptop\",\"internal_ip\":\"10.0.0.2\",\"dst_ip\":\"10.0.0.2\",\"remote_id\":\"laptop\",\"local\":false}` in it and `\"remote_id\":\"nas\",\"local\":true` in it", peers)
 	}
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) { return succeed(`{"count":3}`), nil }
 	for _, name := range []string{"net_interfaces", "net_routes"} {
 		if got := b.must(me, name, `{"target":{"node_id":"nas"}}`); !strings.Contains(got, `"count":3`) {
-			t.Errorf("%s: got %s", name, got)
+			t.Errorf("%s: got %s, want `\"count\":3` in it", name, got)
 		}
 	}
 	b.must(me, "net_metrics", `{"target":{"node_id":"nas"}}`)
@@ -432,7 +432,7 @@ func TestFailuresHaveCodes(t *testing.T) {
 				t.Errorf("it tells %q", f.Message)
 			}
 			if f.Retryable != slices.Contains([]protocol.FaultCode{protocol.FaultTimeout, protocol.FaultTargetUnreachable, protocol.FaultInternal}, c.code) {
-				t.Errorf("retryable %v", f.Retryable)
+				t.Errorf("retryable: got %v, want %v", f.Retryable, slices.Contains([]protocol.FaultCode{protocol.FaultTimeout, protocol.FaultTargetUnreachable, protocol.FaultInternal}, c.code))
 			}
 		})
 	}
@@ -452,7 +452,7 @@ func TestFailuresHaveCodes(t *testing.T) {
 	b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, protocol.FaultPermissionDenied, "owner did not answer in time")
 	for code := range statuses {
 		if HTTPStatus(code) < 400 {
-			t.Errorf("%s: status %d", code, HTTPStatus(code))
+			t.Errorf("%s: status %d, want at least 400", code, HTTPStatus(code))
 		}
 	}
 	if HTTPStatus("new") != 500 {
@@ -483,7 +483,7 @@ func TestRateLimitsAreOffUntilTheyAreSet(t *testing.T) {
 			stat(app("a"), "nas")
 			f, _ := errors.AsType[*protocol.Fault](stat(app("a"), "nas"))
 			if f == nil || f.Code != protocol.FaultRateLimited || !f.Retryable || !strings.Contains(f.Message, axis) || !strings.Contains(string(f.Details), "retry_after_ms") {
-				t.Errorf("%s: got %+v", axis, f)
+				t.Errorf(`%s: got %+v; want Code FaultRateLimited, Retryable, %v in Message and "retry_after_ms" in Details`, axis, f, axis)
 			}
 			other := stat(app("b"), "laptop")
 			if (other == nil) != (axis != "tool") {
@@ -503,11 +503,11 @@ func TestExtraToolsReturnObjects(t *testing.T) {
 	b := newBench(t)
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`"text"`), nil }
 	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":"text"}` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `{\"result\":\"text\"}`", got)
 	}
 	b.answer = func(context.Context, tool.Call) (tool.Result, error) { return succeed(`null`), nil }
 	if got := b.must(app("a"), "nas__Bash", `{"command":"ls"}`); got != `{"result":null}` {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `{\"result\":null}`", got)
 	}
 	b.checkFault(app("a"), "nas__fs_read", `{}`, protocol.FaultNotFound, "no tool")
 	b.checkFault(app("a"), "", `{}`, protocol.FaultNotFound, "no tool")

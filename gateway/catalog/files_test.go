@@ -18,17 +18,17 @@ func TestEditsAreThoseOfTheAgentsTool(t *testing.T) {
 	on := `{"target":{"node_id":"nas"},"path":"/x",`
 	got := b.must(me, "fs_edit", on+`"old_string":"a","new_string":"b","replace_all":true,"expected_sha256":"s"}`)
 	if !strings.HasPrefix(got, `{"path":"/x","edits_applied":1,"total":9,"sha256":"new","old_size":7,"old_sha256":"old"`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want a text that begins with `{\"path\":\"/x\",\"edits_applied\":1,\"total\":9,\"sha256\":\"new\",\"old_size\":7,\"old_sha256\":\"old\"`", got)
 	}
 	if c := b.last(); c.Tool != "nas__Edit" || string(c.Args) != `{"path":"/x","oldString":"a","newString":"b","replaceAll":true,"expectedSha256":"s"}` {
-		t.Errorf("called %s %s", c.Tool, c.Args)
+		t.Errorf("called: got %s %s; want Tool \"nas__Edit\" and Args `{\"path\":\"/x\",\"oldString\":\"a\",\"newString\":\"b\",\"replaceAll\":true,\"expectedSha256\":\"s\"}`", c.Tool, c.Args)
 	}
 	got = b.must(me, "file", on+`"op":"multi_edit","edits":[{"old_string":"a","new_string":"b","expected_sha256":"s"},{"old_string":"c","new_string":"","expected_sha256":"S"}]}`)
 	if !strings.Contains(got, `"edits_applied":2`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `\"edits_applied\":2` in it", got)
 	}
 	if c := b.last(); string(c.Args) != `{"path":"/x","oldString":"","newString":"","edits":[{"oldString":"a","newString":"b"},{"oldString":"c","newString":""}],"expectedSha256":"S"}` {
-		t.Errorf("called %s", c.Args)
+		t.Errorf("called: got %s, want Args `{\"path\":\"/x\",\"oldString\":\"\",\"newString\":\"\",\"edits\":[{\"oldString\":\"a\",\"newString\":\"b\"},{\"oldString\":\"c\",\"newString\":\"\"}],\"expectedSha256\":\"S\"}`", c.Args)
 	}
 	for args, text := range map[string]string{
 		`"old_string":"a"}`: "required", `"edits":[]}`: "required", `"old_string":"a","new_string":"b","edits":[{"old_string":"a","new_string":"b"}]}`: "not both",
@@ -71,12 +71,12 @@ func TestBatchGoesOnAfterAFailure(t *testing.T) {
 		{"op":"mkdir","path":"/x","recusive":true},{"op":"copy","path":"/x"}]}`)
 	var out fileOut
 	if err := json.Unmarshal([]byte(got), &out); err != nil || len(out.BatchResults) != 10 {
-		t.Fatalf("got %s, %v", got, err)
+		t.Fatalf("got %s, %v; want no error and BatchResults of length 10", got, err)
 	}
 	for i, want := range []protocol.FaultCode{protocol.FaultAlreadyExists, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, protocol.FaultInvalidArgs, "", protocol.FaultInvalidArgs, protocol.FaultInvalidArgs} {
 		r := out.BatchResults[i]
 		if r.OK != (want == "") || want != "" && (r.Error == nil || r.Error.Code != want) || want == "" && r.Data == nil {
-			t.Errorf("operation %d: %+v", i, r)
+			t.Errorf("operation %d: %+v; want OK %v, either an empty want or Error.Code %v and either some want or Data set", i, r, want == "", want)
 		}
 	}
 	for _, c := range b.calls {

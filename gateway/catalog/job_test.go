@@ -44,7 +44,7 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 		began := time.Now()
 		f := b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "not answered yet")
 		if waited := time.Since(began); waited != 45*time.Second || !f.Retryable || string(f.Details) != `{"approval_id":"q","call_id":"call","poll":"/api/v1/calls/call","retry_after_ms":5000}` {
-			t.Errorf("after %v: %+v %s", waited, f, f.Details)
+			t.Errorf("after %v: %+v %s; want waited %v, Retryable and Details `{\"approval_id\":\"q\",\"call_id\":\"call\",\"poll\":\"/api/v1/calls/call\",\"retry_after_ms\":5000}`", waited, f, f.Details, 45*time.Second)
 		}
 		if _, err := b.jobs.Outcome(t.Context(), app("b"), "call"); err == nil || err.(*protocol.Fault).Code != protocol.FaultNotFound {
 			t.Errorf("another app: %v", err)
@@ -54,7 +54,7 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 		}
 		go func() { answered <- succeed(`{"path":"/x"}`) }()
 		if got := b.must(app("a"), "fs_stat", statArgs); !strings.Contains(got, "/x") {
-			t.Errorf("repeated: %s", got)
+			t.Errorf(`repeated: got %s, want "/x" in it`, got)
 		}
 		if len(b.calls) != 1 {
 			t.Errorf("%d calls instead of one", len(b.calls))
@@ -113,7 +113,7 @@ func TestAllowedCallKeepsItsCaller(t *testing.T) {
 			return succeed(`{"path":"/x"}`), nil
 		}
 		if got := b.must(app("a"), "fs_stat", statArgs); !strings.Contains(got, "/x") {
-			t.Errorf("got %s", got)
+			t.Errorf(`got %s, want "/x" in it`, got)
 		}
 	})
 }
@@ -155,7 +155,7 @@ func TestOutcomeIsKeptForAWhile(t *testing.T) {
 		time.Sleep(job.OutcomeTime - time.Second)
 		r, err := b.jobs.Outcome(t.Context(), app("a"), "call")
 		if err != nil || !strings.Contains(string(r.Data), "/x") {
-			t.Errorf("got %s, %v", r.Data, err)
+			t.Errorf(`got %s, %v; want no error and "/x" in Data`, r.Data, err)
 		}
 		b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{}`)
@@ -179,7 +179,7 @@ func TestCallerThatGoesCancelsItsCall(t *testing.T) {
 		defer cancel()
 		_, err := b.Catalog.Call(ctx, me, Request{Tool: "fs_stat", Args: json.RawMessage(statArgs)})
 		if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultTimeout && f.Code != protocol.FaultCanceled {
-			t.Errorf("got %v", err)
+			t.Errorf("got %v, want Code FaultTimeout or Code FaultCanceled", err)
 		}
 		<-stopped
 	})
@@ -204,7 +204,7 @@ func TestCloseEndsWaitingCalls(t *testing.T) {
 	}
 	b.Close()
 	if f, _ := errors.AsType[*protocol.Fault](<-failed); f == nil || f.Code != protocol.FaultCanceled {
-		t.Errorf("got %v", f)
+		t.Errorf("got %v, want Code FaultCanceled", f)
 	}
 	b.checkFault(me, "fs_stat", statArgs, protocol.FaultResourceExhausted, "")
 }
@@ -304,10 +304,10 @@ func TestPartsArriveInOrderOrAreCollected(t *testing.T) {
 		return nil
 	}})
 	if want := `chunk{"matches":[1,2]} progress{"bytes":1,"tail":"x"} chunk{"matches":[3]}`; err != nil || strings.Join(got, " ") != want || strings.Contains(string(r.Data), "matches") {
-		t.Errorf("got %v, %s, %v", got, r.Data, err)
+		t.Errorf(`got %v, %s, %v; want no error, %v and no "matches" in Data`, got, r.Data, err, want)
 	}
 	if whole := b.must(me, "fs_grep", args); !strings.Contains(whole, `"matches":[1,2,3]`) || !strings.Contains(whole, `"count":3`) {
-		t.Errorf("got %s", whole)
+		t.Errorf("got %s; want `\"matches\":[1,2,3]` in it and `\"count\":3` in it", whole)
 	}
 }
 
@@ -337,7 +337,7 @@ func TestReceiverThatGoesEndsTheStream(t *testing.T) {
 		Emit: func(context.Context, job.Part) error { return errors.New("gone") },
 	})
 	if f, _ := errors.AsType[*protocol.Fault](err); f == nil || f.Code != protocol.FaultCanceled {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want Code FaultCanceled", err)
 	}
 	<-stopped
 }
@@ -363,7 +363,7 @@ func TestOnlySoManyStreamsRun(t *testing.T) {
 	}
 	f := b.checkFault(me, "fs_grep", args, protocol.FaultResourceExhausted, "2 streams")
 	if !f.Retryable || !strings.Contains(string(f.Details), "retry_after_ms") {
-		t.Errorf("got %+v", f)
+		t.Errorf(`got %+v; want Retryable and "retry_after_ms" in Details`, f)
 	}
 	close(release)
 	for range 2 {

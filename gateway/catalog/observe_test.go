@@ -24,7 +24,7 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 	}
 	before := observe()
 	if s := b.steps[0]; s.Call != "call1" || s.Args != nil || s.Principal.App != "a" {
-		t.Errorf("continued %+v", s)
+		t.Errorf(`continued: got %+v; want Call "call1", no Args and Principal.App "a"`, s)
 	}
 	if observe() != before {
 		t.Error("the state of an unchanged file differs")

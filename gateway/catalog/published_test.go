@@ -191,7 +191,7 @@ func TestOperationsOfFileNeedTheirScope(t *testing.T) {
 		for _, has := range []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeFilesWrite} {
 			err := b.Check(app("a", has), Request{Tool: "file", Args: json.RawMessage(`{` + op + `}`)})
 			if (err == nil) != (has == scope) {
-				t.Errorf("%s with %s: %v", op, has, err)
+				t.Errorf("%s with %s: %v, want success %v", op, has, err, has == scope)
 			}
 		}
 	}

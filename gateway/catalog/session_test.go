@@ -24,26 +24,26 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	start := `{"session":{"network_name":"home","node_name":"Laptop","command":"bash","workdir":"/tmp","username":"ann","env":{"B":"it's","A":"1"}},"idle_timeout":2}`
 	got := b.must(app("a"), "command", start)
 	if !strings.Contains(got, `"command_id":"cmd","output":"$ ","state":"running"`) || strings.Contains(got, "exit_code") {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s; want `\"command_id\":\"cmd\",\"output\":\"$ \",\"state\":\"running\"` in it and no \"exit_code\"", got)
 	}
 	if c := b.last(); c.Tool != "laptop__command" || string(c.Args) != `{"command":"export A='1'; export B='it'\\''s'; bash","username":"ann","workdir":"/tmp","idle_timeout":2}` {
-		t.Errorf("called %s %s", c.Tool, c.Args)
+		t.Errorf("called: got %s %s; want Tool \"laptop__command\" and Args `{\"command\":\"export A='1'; export B='it'\\\\''s'; bash\",\"username\":\"ann\",\"workdir\":\"/tmp\",\"idle_timeout\":2}`", c.Tool, c.Args)
 	}
 	// Polling is not a new call; input is one, and is judged like a command.
 	before := len(b.calls)
 	if got := b.must(app("a"), "command", `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}`); !strings.Contains(got, `"exit_code":0,"state":"exited"`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `\"exit_code\":0,\"state\":\"exited\"` in it", got)
 	}
 	if step := b.steps[0]; len(b.calls) != before || step.Call != "call1" || step.Principal.App != "a" || string(step.Args) != `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}` {
 		t.Errorf("continued %s as %s with %s", step.Call, step.Principal, step.Args)
 	}
 	b.must(app("a"), "command", `{"command_id":"cmd","input":"ls\\n"}`)
 	if c := b.last(); string(c.Args) != `{"command_id":"cmd","command":"ls\n"}` {
-		t.Errorf("called %s", c.Args)
+		t.Errorf("called: got %s, want Args `{\"command_id\":\"cmd\",\"command\":\"ls\\n\"}`", c.Args)
 	}
 	b.must(app("a"), "command", `{"command_id":"cmd","input":"ls\\n","raw":true}`)
 	if c := b.last(); string(c.Args) != `{"command_id":"cmd","command":"ls\\n"}` {
-		t.Errorf("called %s", c.Args)
+		t.Errorf("called: got %s, want Args `{\"command_id\":\"cmd\",\"command\":\"ls\\\\n\"}`", c.Args)
 	}
 	got = b.must(app("a"), "command", `{"command_id":"cmd","input":"x","signal":"SIGTERM"}`)
 	if !strings.Contains(got, `"output":"$ bye"`) || !strings.Contains(got, `"dropped_bytes":5`) {
@@ -132,14 +132,14 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	}
 	b.must(app("a"), "fs_read", `{"target":{"node_id":"nas"},"path":"/x","max_bytes":3}`)
 	if c := b.last(); string(c.Args) != `{"max_bytes":3,"path":"/x"}` {
-		t.Errorf("called %s", c.Args)
+		t.Errorf("called: got %s, want Args `{\"max_bytes\":3,\"path\":\"/x\"}`", c.Args)
 	}
 	b.must(app("a"), "file", `{"file_id":"f","max_bytes":3}`)
 	if step := b.steps[0]; step.Call != "call1" || string(step.Args) != `{"file_id":"f","max_bytes":3}` {
 		t.Errorf("continued %s with %s", step.Call, step.Args)
 	}
 	if got := b.must(app("a"), "fs_read", `{"file_id":"f"}`); !strings.Contains(got, `"done":true`) {
-		t.Errorf("got %s", got)
+		t.Errorf("got %s, want `\"done\":true` in it", got)
 	}
 	b.checkFault(app("a"), "fs_read", `{"file_id":"f"}`, protocol.FaultNotFound, "")
 }

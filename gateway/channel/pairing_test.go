@@ -106,7 +106,7 @@ func TestStrangerIsOneQuestion(t *testing.T) {
 		in := directMessage("hello")
 		in.Peer.ID = "ann"
 		if res, err := b.Inbox.Inbound(t.Context(), in); err != nil || res.Status != protocol.InboundPending {
-			t.Fatalf("message of a stranger: got %+v, %v", res, err)
+			t.Fatalf("message of a stranger: got %+v, %v; want no error and Status InboundPending", res, err)
 		}
 	}
 	old := senderQuestion(t, b)
@@ -121,7 +121,7 @@ func TestStrangerIsOneQuestion(t *testing.T) {
 		t.Errorf("answer of a device that does not administer: got %v, want %v", err, protocol.ErrForbidden)
 	}
 	if r, err := b.Questions.Answer(t.Context(), auth.Owner("w"), answer(q, protocol.DecisionAllow)); err != nil || !r.Won {
-		t.Fatalf("answer: got %+v, %v", r, err)
+		t.Fatalf("answer: got %+v, %v; want no error and Won", r, err)
 	}
 	if _, err := b.Senders.Reject(t.Context(), auth.Owner("late"), protocol.PairParams{Channel: "pigeon", SenderID: "ann"}); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("late answer: got %v, want %v", err, protocol.ErrNotFound)

@@ -81,7 +81,7 @@ func TestFairleadIsAddedAndTheRestStays(t *testing.T) {
 				t.Errorf("the copy is %q", got)
 			}
 			if info, err := os.Stat(x.Path); err != nil || info.Mode().Perm() != 0o640 {
-				t.Errorf("mode %v, %v", info.Mode(), err)
+				t.Errorf("mode: got %v, %v; want no error and Mode.Perm 0o640", info.Mode(), err)
 			}
 		})
 	}
@@ -132,7 +132,7 @@ func TestBrokenFilesAreNotChanged(t *testing.T) {
 	for id, content := range map[string]string{"cursor": "{", "vscode": "[]", "gemini": `{"mcpServers": 7}`} {
 		x := client(t, id, content)
 		if _, err := x.Add("/opt/fairlead"); err == nil || !strings.Contains(err.Error(), x.Path) {
-			t.Errorf("%s: got %v", id, err)
+			t.Errorf("%s: got %v, want an error with %v", id, err, x.Path)
 		}
 		if got := read(t, x.Path); got != content {
 			t.Errorf("%s: the file is %q", id, got)
@@ -185,7 +185,7 @@ func TestEveryClientHasItsPlace(t *testing.T) {
 	} {
 		c, ok := ByID(all, id)
 		if !ok || c.Path != filepath.Join(home, filepath.FromSlash(want)) || c.Title == "" || c.IsInstalled() {
-			t.Errorf("%s: got %+v", id, c)
+			t.Errorf("%s: got %+v; want ok, Path %v, some Title and not IsInstalled", id, c, filepath.Join(home, filepath.FromSlash(want)))
 		}
 		if !strings.Contains(IDs(all), id) {
 			t.Errorf("%s is not listed", id)
@@ -209,7 +209,7 @@ func FuzzFilesKeepTheirMeaning(f *testing.F) {
 			return
 		}
 		if servers, err := c.servers(out); err != nil || servers[Name] == nil {
-			t.Errorf("%q became %q: %v", text, out, err)
+			t.Errorf("%q became %q: %v; want no error and servers[Name] set", text, out, err)
 		}
 	})
 }

@@ -40,7 +40,7 @@ func TestWhatCouldNotBeUsedIsRefusedAtOnce(t *testing.T) {
 	} {
 		err := s.Set(t.Context(), c.path, json.RawMessage(c.value))
 		if !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%s = %s: %v", c.path, c.value, err)
+			t.Errorf("%s = %s: %v; want error ErrBadRequest and an error with %v", c.path, c.value, err, c.why)
 		}
 	}
 	for _, c := range []struct{ path, value string }{

@@ -42,7 +42,7 @@ func open(t *testing.T, b memory, dir string) *Store {
 func TestDefaultsAskAndAnswerWithoutAKey(t *testing.T) {
 	c := open(t, memory{}, t.TempDir()).Get()
 	if c.ToolApproval.DefaultDecision != "ask" || c.Model.Provider != "operator" || c.Approvals.Timeout != 300_000 || c.Timeouts.Tool != 600_000 {
-		t.Errorf("defaults = %+v", c)
+		t.Errorf(`defaults = %+v; want ToolApproval.DefaultDecision "ask", Model.Provider "operator", Approvals.Timeout 300_000 and Timeouts.Tool 600_000`, c)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestChangesLastAndReset(t *testing.T) {
 	set("session.identityLinks", `{"me":["a","b"]}`)
 	set("ui.theme", `"dark"`)
 	if got := strings.Join(changed, " "); got != "timeouts.toolMs model model.id session.identityLinks ui.theme" {
-		t.Errorf("changes = %s", got)
+		t.Errorf(`changes = %s, want "timeouts.toolMs model model.id session.identityLinks ui.theme"`, got)
 	}
 	c := open(t, b, dir).Get()
 	if c.Timeouts.Tool != 5000 || c.Timeouts.LLM != 300_000 || c.Model.Provider != "openai" || c.Model.ID != "gpt-y" || c.UI.Theme != "dark" {
@@ -169,7 +169,7 @@ func TestObjectsMergeOnTheDefaults(t *testing.T) {
 		c := s.Get()
 		if c.Timeouts.LLM != 300_000 || c.Timeouts.Tool != 5000 || c.Model.Provider != "operator" || c.Model.ID != "x" ||
 			c.ToolApproval.DefaultDecision != "ask" || len(c.ToolApproval.Rules) != 1 || c.Agents.DefaultHeartbeat.ActiveHours.Start != "08:00" {
-			t.Errorf("merged = %+v", c)
+			t.Errorf(`merged = %+v; want Timeouts.LLM 300_000, Timeouts.Tool 5000, Model.Provider "operator", Model.ID "x", ToolApproval.DefaultDecision "ask", ToolApproval.Rules of length 1 and Agents.DefaultHeartbeat.ActiveHours.Start "08:00"`, c)
 		}
 		s = open(t, b, dir)
 	}
@@ -200,7 +200,7 @@ func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 	}
 	s, problems, err := Open(t.Context(), b, keychain.Open(t.TempDir()))
 	if err != nil || len(problems) != 4 || s.Get().Auth.Token != "" || s.Get().Timeouts.LLM != 300_000 || s.Get().UI.Theme != "dark" || s.Get().Timeouts.Tool != 600_000 {
-		t.Errorf("Open = %v, problems %v", err, problems)
+		t.Errorf(`Open = %v, problems %v; want no error, length 4, an empty Get.Auth.Token, Get.Timeouts.LLM 300_000, Get.UI.Theme "dark" and Get.Timeouts.Tool 600_000`, err, problems)
 	}
 }
 
@@ -234,7 +234,7 @@ func FuzzPath(f *testing.F) {
 		if fl.secret == "" {
 			_, _, err := build(map[string]json.RawMessage{path: json.RawMessage(value)})
 			if err != nil && !errors.Is(err, protocol.ErrBadRequest) {
-				t.Errorf("%s = %s passed the check and cannot be built: %v", path, value, err)
+				t.Errorf("%s = %s passed the check and cannot be built: %v, want no error or error ErrBadRequest", path, value, err)
 			}
 		}
 	})

@@ -87,7 +87,7 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 		}
 		if f.Secret {
 			if got, _ := s.Secret(path); `"`+got+`"` != string(want) {
-				t.Errorf("%s is %q", path, got)
+				t.Errorf("%s is %q, want `\"` + got + `\"` %v", path, got, string(want))
 			}
 			continue
 		}

@@ -30,10 +30,10 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 			}
 		}
 		if string(key) != `"***"` || string(keys) != `{"anthropic":"***"}` || string(token) != `"***"` {
-			t.Errorf("masked = %s %s %s", key, keys, token)
+			t.Errorf("masked = %s %s %s; want key `\"***\"`, keys `{\"anthropic\":\"***\"}` and token `\"***\"`", key, keys, token)
 		}
 		if v, ok := s.Secret("apiKeys.anthropic"); !ok || v != "sk-very-secret" {
-			t.Errorf("Secret = %q, %v", v, ok)
+			t.Errorf(`Secret = %q, %v; want ok and "sk-very-secret"`, v, ok)
 		}
 		if v, _ := s.Secret("auth.token"); v != "12345678901234567890" {
 			t.Errorf("a token typed as a number became %q", v)
@@ -47,7 +47,7 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 		t.Error("the key outlives its removal")
 	}
 	if v, err := s.Read("apiKeys.anthropic"); v != nil || err != nil {
-		t.Errorf("Read of nothing = %s, %v", v, err)
+		t.Errorf("Read of nothing = %s, %v; want none and no error", v, err)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestSecretsInsideObjectsGoToTheKeychain(t *testing.T) {
 	for path, want := range map[string]string{"auth.token": "secret-token-1", "apiKeys.openai": "secret-a", "apiKeys.anthropic": "secret-c", "apiKeys.google": ""} {
 		t.Run(path, func(t *testing.T) {
 			if v, ok := s.Secret(path); v != want || ok != (want != "") {
-				t.Errorf("%s = %q, %v", path, v, ok)
+				t.Errorf("%s = %q, %v; want %v and ok %v", path, v, ok, want, want != "")
 			}
 		})
 	}

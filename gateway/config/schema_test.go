@@ -17,7 +17,7 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 		}
 		described[f.Path] = true
 		if f.Description == "" || !strings.HasSuffix(f.Description, ".") || strings.HasSuffix(f.Description, "..") {
-			t.Errorf("%s: description %q", f.Path, f.Description)
+			t.Errorf(`%s: description %q; want some Description, a Description that ends with "." and a Description that does not end with ".."`, f.Path, f.Description)
 		}
 		if f.Title == "" || f.Group == "" || strings.HasSuffix(f.Title, ".") {
 			t.Errorf("%s: title %q, group %q", f.Path, f.Title, f.Group)

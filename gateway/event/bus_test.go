@@ -149,13 +149,13 @@ func TestSlowSubscriberIsToldToStartOver(t *testing.T) {
 	drain(quick)
 	b.Publish(delta("r", 0, "may be dropped"))
 	if n := len(drain(quick)); n != 1 {
-		t.Errorf("the quick one got %d changes", n)
+		t.Errorf("the quick one got %d changes, want 1", n)
 	}
 	b.Publish(message(MaxQueue))
 	b.Publish(message(MaxQueue + 1)) // part of what it loads anew
 	list := drain(slow)
 	if len(list) != 1 || list[0].Kind != protocol.ChangeResync {
-		t.Fatalf("the slow one got %d changes, first %+v", len(list), list[0])
+		t.Fatalf("the slow one got %d changes, first %+v; want length 1 and list[0].Kind ChangeResync", len(list), list[0])
 	}
 	b.Publish(message(7))
 	if list := drain(slow); len(list) != 1 || list[0].Message.Seq != 7 {
@@ -173,7 +173,7 @@ func TestSubscriberGetsOnlyWhatItWants(t *testing.T) {
 	b.Publish(delta("r", 0, "a"))
 	b.Publish(chat("r", protocol.ChatDelta, "b"))
 	if list := drain(s); len(list) != 1 || list[0].Chat.Text != "ab" {
-		t.Errorf("got %+v", list)
+		t.Errorf(`got %+v; want length 1 and list[0].Chat.Text "ab"`, list)
 	}
 }
 
@@ -185,15 +185,15 @@ func TestNextWaitsAndEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		time.AfterFunc(time.Second, func() { b.Publish(message(1)) })
 		if c, err := s.Next(ctx); err != nil || c.Message.Seq != 1 {
-			t.Errorf("Next = %+v, %v", c, err)
+			t.Errorf("Next = %+v, %v; want no error and Message.Seq 1", c, err)
 		}
 		if _, err := s.Next(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Next = %v", err)
+			t.Errorf("Next = %v, want error DeadlineExceeded", err)
 		}
 		s.Close()
 		b.Publish(message(2))
 		if list := drain(s); len(list) != 0 {
-			t.Errorf("a closed subscription got %+v", list)
+			t.Errorf("a closed subscription got %+v, want none", list)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestJournalCutsLongResultsAndKeepsPictures(t *testing.T) {
 		Preview   string
 	}
 	if err := json.Unmarshal(c.ResultJSON, &part); err != nil || !c.Truncated || !part.Truncated || part.Bytes != len(long) || part.Preview == "" || len(c.ResultJSON) > maxOutput {
-		t.Errorf("%.100s %v", c.ResultJSON, err)
+		t.Errorf("got %.100s %v; want no error, c.Truncated, part.Truncated, part.Bytes %v, some part.Preview and c.ResultJSON of length at most %v", c.ResultJSON, err, len(long), maxOutput)
 	}
 	picture := json.RawMessage(`{"content":[{"type":"image","data":"` + strings.Repeat("A", maxOutput) + `"}]}`)
 	if c := storedForm(store.Call{ResultJSON: picture}); c.Truncated || len(c.ResultJSON) != len(picture) {

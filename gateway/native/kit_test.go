@@ -114,7 +114,7 @@ func (k *kit) call(name, args string) string {
 	if err != nil && !errors.Is(err, tool.ErrReported) {
 		var bad *toolkit.InputError
 		if !errors.As(err, &bad) {
-			k.t.Errorf("%s %s: %v", name, args, err)
+			k.t.Errorf("got %s %s: %v, want an error of type *toolkit.InputError", name, args, err)
 		}
 		return "input: " + err.Error()
 	}

@@ -30,7 +30,7 @@ func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 	}
 	want := "gsv__ReadFile gsv__WriteFile gsv__EditFile gsv__DeleteFile gsv__ConfigGet gsv__LogsGet gsv__Cron gsv__Message gsv__SessionsList gsv__SessionSend gsv__Transfer"
 	if got := strings.Join(names, " "); got != want {
-		t.Errorf("tools = %s", got)
+		t.Errorf("tools = %s, want %s", got, want)
 	}
 	if _, err := k.Lookup("gsv__readfile"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("another case: %v", err)

@@ -89,7 +89,7 @@ func TestToolsAreSortedByNodeAndVanishWithIt(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	if got := strings.Join(names, " "); got != "laptop__Bash laptop__Read tower__Bash tower__Read" {
-		t.Errorf("tools = %s", got)
+		t.Errorf(`tools = %s, want "laptop__Bash laptop__Read tower__Bash tower__Read"`, got)
 	}
 	left()
 	if n := len(h.Tools()); n != 2 {
@@ -102,7 +102,7 @@ func TestToolsAreSortedByNodeAndVanishWithIt(t *testing.T) {
 		}
 	}
 	if list := h.Nodes(); len(list) != 2 || list[0].ID != "laptop" || list[1].Online {
-		t.Errorf("nodes = %+v", list)
+		t.Errorf(`nodes = %+v; want length 2, list[0].ID "laptop" and not list[1].Online`, list)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestCallReturnsTheNodesResult(t *testing.T) {
 	go func() {
 		inv := (<-link.events).(protocol.ToolInvoke)
 		if inv.Tool != "Bash" || string(inv.Args) != "{}" {
-			t.Errorf("event = %+v", inv)
+			t.Errorf(`event = %+v; want Tool "Bash" and Args "{}"`, inv)
 		}
 		h.Calls.Progress("n", protocol.ToolProgress{CallID: inv.CallID, Tail: "half"})
 		h.Calls.Result("n", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`"all"`)})
@@ -138,7 +138,7 @@ func TestCallReturnsTheNodesResult(t *testing.T) {
 	var tail string
 	got, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c", Tool: "Bash"}, func(p protocol.ToolProgress) { tail = p.Tail })
 	if err != nil || string(got) != `"all"` || tail != "half" {
-		t.Errorf("Call = %s, %v, progress %q", got, err, tail)
+		t.Errorf("Call = %s, %v, progress %q; want no error, `\"all\"` and tail \"half\"", got, err, tail)
 	}
 }
 
@@ -172,10 +172,10 @@ func TestResultsAreTakenFromTheRightNodeOnce(t *testing.T) {
 			t.Errorf("got %v; want the error context.Canceled", err)
 		}
 		if ack, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
-			t.Errorf("late result = %+v, %v", ack, err)
+			t.Errorf("late result = %+v, %v; want no error and Dropped", ack, err)
 		}
 		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("second late result = %v", err)
+			t.Errorf("second late result = %v, want error ErrNotFound", err)
 		}
 	})
 }
@@ -190,7 +190,7 @@ func TestNodeFailureIsAToolError(t *testing.T) {
 	_, err := h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
 	var failed *tool.Failure
 	if !errors.As(err, &failed) || failed.Text != "no such file" {
-		t.Errorf("Call = %v", err)
+		t.Errorf(`Call = %v; want an error of type *tool.Failure and Text "no such file"`, err)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestReplacementAndDisconnectFailCalls(t *testing.T) {
 	<-first.events
 	second, detachSecond := attach(t, h, "n", "x")
 	if err := <-done; err == nil || err.Error() != "Node replaced during tool request: n" {
-		t.Errorf("call during a replacement = %v", err)
+		t.Errorf(`call during a replacement = %v, want the error "Node replaced during tool request: n"`, err)
 	}
 	if first.closed != "Replaced by newer node connection" {
 		t.Errorf("the old link was closed with %q", first.closed)
@@ -219,7 +219,7 @@ func TestReplacementAndDisconnectFailCalls(t *testing.T) {
 	<-second.events
 	detachSecond()
 	if err := <-done; !errors.Is(err, protocol.ErrUnavailable) || err.Error() != "Node disconnected: n" {
-		t.Errorf("call during a disconnect = %v", err)
+		t.Errorf(`call during a disconnect = %v; want error ErrUnavailable and the error "Node disconnected: n"`, err)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Sequence: 1}, late); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("Attach = %v", err)
+		t.Errorf("Attach = %v, want error ErrConflict", err)
 	}
 	if n, _ := h.Node("n"); !n.Online || newer.closed != "" {
 		t.Errorf("online %v, the newer link was closed with %q", n.Online, newer.closed)
@@ -281,7 +281,7 @@ func TestCancelHandsOverWhatThereIs(t *testing.T) {
 	}()
 	got, err := h.Calls.Call(ctx, "n", protocol.ToolInvoke{CallID: "c"}, nil)
 	if string(got) != `"part"` || !errors.Is(err, context.Canceled) {
-		t.Errorf("Call = %s, %v", got, err)
+		t.Errorf("Call = %s, %v; want `\"part\"` and error Canceled", got, err)
 	}
 }
 
@@ -294,7 +294,7 @@ func TestLogsComeFromTheNode(t *testing.T) {
 	}()
 	got, err := h.Calls.logs(t.Context(), "n", 2)
 	if err != nil || got.Count != 2 || !got.Truncated || got.NodeID != "n" {
-		t.Errorf("Logs = %+v, %v", got, err)
+		t.Errorf(`Logs = %+v, %v; want no error, Count 2, Truncated and NodeID "n"`, got, err)
 	}
 }
 
@@ -316,7 +316,7 @@ func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 		for range 2 {
 			err := <-done
 			if text := strings.TrimPrefix(err.Error(), "The call was not sent: "); !errors.Is(err, protocol.ErrUnavailable) || text != "Node disconnected: n" {
-				t.Errorf("Call = %v", err)
+				t.Errorf(`Call = %v; want error ErrUnavailable and "Node disconnected: n"`, err)
 			}
 		}
 		time.Sleep(time.Second)
@@ -345,7 +345,7 @@ func TestWindowsHearAMachinesLastStateLast(t *testing.T) {
 		states = append(states, c.Node.Online)
 	}
 	if !states[0] || !states[1] || states[2] {
-		t.Errorf("states = %v", states)
+		t.Errorf("states = %v; want states[0], states[1] and not states[2]", states)
 	}
 }
 
@@ -391,7 +391,7 @@ func TestMachinesAreKnownAfterARestart(t *testing.T) {
 		t.Errorf("after the restart: %+v, %v", n, ok)
 	}
 	if _, _, err := h.Lookup("n__Bash"); !errors.Is(err, protocol.ErrUnavailable) {
-		t.Errorf("Lookup = %v", err)
+		t.Errorf("Lookup = %v, want error ErrUnavailable", err)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 		h := New(nil, nil)
 		attach(t, h, "old", "x")
 		if _, ok, err := h.Calls.Preview(t.Context(), "old", protocol.ToolInvoke{Tool: "Bash"}); ok || err != nil {
-			t.Errorf("Preview = %v, %v", ok, err)
+			t.Errorf("Preview = %v, %v; want not ok and no error", ok, err)
 		}
 		link, _ := attach(t, h, "new", protocol.ExtPreview)
 		go func() {
@@ -411,11 +411,11 @@ func TestPreviewAsksOnlyNodesThatCan(t *testing.T) {
 			h.Calls.Result("new", protocol.ToolResultParams{CallID: inv.CallID, Result: json.RawMessage(`{"folder":"/w"}`)})
 		}()
 		if p, ok, err := h.Calls.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); !ok || err != nil || p.Folder != "/w" {
-			t.Errorf("Preview = %+v, %v, %v", p, ok, err)
+			t.Errorf(`Preview = %+v, %v, %v; want ok, no error and Folder "/w"`, p, ok, err)
 		}
 		began := time.Now()
 		if _, ok, err := h.Calls.Preview(t.Context(), "new", protocol.ToolInvoke{Tool: "Bash"}); ok || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != previewLimit {
-			t.Errorf("Preview of a silent node = %v, %v after %s", ok, err, time.Since(began))
+			t.Errorf("Preview of a silent node = %v, %v after %s; want not ok, error DeadlineExceeded and time since began %v", ok, err, time.Since(began), previewLimit)
 		}
 	})
 }

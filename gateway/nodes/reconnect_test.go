@@ -86,7 +86,7 @@ func TestCallOfANodeThatStaysAwayEnds(t *testing.T) {
 		end, began := begin(t.Context(), h, link, "Bash", "c"), time.Now()
 		left()
 		if o := <-end; !errors.Is(o.err, protocol.ErrUnavailable) || time.Since(began) != reconnectLimit {
-			t.Errorf("%v after %s", o.err, time.Since(began))
+			t.Errorf("%v after %s; want error ErrUnavailable and time since began %v", o.err, time.Since(began), reconnectLimit)
 		}
 		link, _ = attachAs(t, h, resumableNode("n", "c"), Entry{})
 		h.Pinged("n", link, time.Millisecond)
@@ -202,7 +202,7 @@ func TestCallOfAnEarlierStartEndsWhenItsNodeStaysAway(t *testing.T) {
 		left()
 		began := time.Now()
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) || time.Since(began) != reconnectLimit {
-			t.Errorf("%v after %s", err, time.Since(began))
+			t.Errorf("%v after %s; want error ErrUnavailable and time since began %v", err, time.Since(began), reconnectLimit)
 		}
 	})
 }

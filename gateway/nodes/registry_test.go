@@ -55,7 +55,7 @@ func TestChangesOfAMachineThatCannotBeStoredAreRefused(t *testing.T) {
 		t.Errorf("update: got %v, want a storage error", err)
 	}
 	if now, ok := h.Node("n"); !ok || now.Name != before.Name || link.closed != "" {
-		t.Errorf("afterwards: got %q, known %v, closed %q", now.Name, ok, link.closed)
+		t.Errorf("afterwards: got %q, known %v, closed %q; want ok, now.Name %v and an empty link.closed", now.Name, ok, link.closed, before.Name)
 	}
 }
 
@@ -148,10 +148,10 @@ func TestHeldToolsAreNotOffered(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list := h.Tools(); len(list) != 1 || list[0].Name != "n__Read" {
-		t.Errorf("tools = %+v", list)
+		t.Errorf(`tools = %+v; want length 1 and list[0].Name "n__Read"`, list)
 	}
 	if _, _, err := h.Lookup("n__Bash"); !errors.Is(err, protocol.ErrForbidden) {
-		t.Errorf("Lookup = %v", err)
+		t.Errorf("Lookup = %v, want error ErrForbidden", err)
 	}
 	h.Release("n")
 	if _, _, err := h.Lookup("n__Bash"); err != nil || len(h.Tools()) != 2 {

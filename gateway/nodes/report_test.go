@@ -61,7 +61,7 @@ func TestWhatAMachineSaysOfACallIsBounded(t *testing.T) {
 		}
 		go answer(protocol.CallPreview{Path: "/a", Diff: strings.Repeat("+x\n", maxPreview)})
 		if p, ok, err := h.Calls.Preview(t.Context(), "n", protocol.ToolInvoke{Tool: "Read"}); ok || !errors.Is(err, protocol.ErrTooLarge) || p.Diff != "" {
-			t.Errorf("%v %v, %d bytes", ok, err, len(p.Diff))
+			t.Errorf("%v %v, %d bytes; want not ok, error ErrTooLarge and an empty Diff", ok, err, len(p.Diff))
 		}
 		go answer("done")
 		var live string

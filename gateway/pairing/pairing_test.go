@@ -445,7 +445,7 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 				t.Errorf("%s back: a yes after the question's time: %v", jump, err)
 			}
 			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
-				t.Errorf("%s back: %v", jump, got.err)
+				t.Errorf("%s back: %v, want error ErrTimeout", jump, got.err)
 			}
 			hangUp()
 			// Setting it forward expires the code and the request; sleep has the same effect.
@@ -453,7 +453,7 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 			put(jump)
 			out, hangUp = startPairing(t, m, applicant)
 			if got := <-out; !errors.Is(got.err, protocol.ErrNotFound) || !strings.Contains(got.err.Error(), "ask for a new one") {
-				t.Errorf("%s forward: %v", jump, got.err)
+				t.Errorf(`%s forward: %v; want error ErrNotFound and "ask for a new one" in the error`, jump, got.err)
 			}
 			hangUp()
 			out, hangUp = startPairing(t, m, invite())
@@ -462,7 +462,7 @@ func TestCodeLastsTenMinutesOnAWrongClock(t *testing.T) {
 			waiting = pendingRequests(t, m)
 			put(jump)
 			if err := answer(m, waiting[0], protocol.DecisionAllow); !errors.Is(err, protocol.ErrNotFound) {
-				t.Errorf("%s forward: %v", jump, err)
+				t.Errorf("%s forward: %v, want error ErrNotFound", jump, err)
 			}
 			if got := <-out; !errors.Is(got.err, protocol.ErrTimeout) {
 				t.Errorf("%s forward: got error %v, want a timeout", jump, got.err)

@@ -14,7 +14,7 @@ func TestLoneFolderOfRcloneNeedsApproval(t *testing.T) {
 		s := must(t, rules)
 		for _, command := range []string{"rclone sync src", "rclone move src", "rclone copy src", "rclone sync .", "rclone sync src -v"} {
 			if got := s.Decide(corpusCall("bash", command)); got.Verdict != Ask {
-				t.Errorf("%s: %s is %s: %s", rules, command, got.Verdict, got.Reason)
+				t.Errorf("%s: %s is %s: %s, want %s", rules, command, got.Verdict, got.Reason, Ask)
 			}
 		}
 	}

@@ -162,7 +162,7 @@ func TestTheFloorGoesByWhicheverName(t *testing.T) {
 		"echo x > /home/me/.bashrc", "echo x > /usr/home/me/.bashrc",
 	} {
 		if got := s.Decide(linked(Call{Tool: "Bash", Command: command})); got.Verdict != Ask || !got.Floor {
-			t.Errorf("%q: %s, floor %v", command, got.Verdict, got.Floor)
+			t.Errorf("%q: %s, floor %v; want Verdict %v and Floor", command, got.Verdict, got.Floor, Ask)
 		}
 	}
 }

@@ -38,6 +38,6 @@ func TestDenyRulesReachTheMachine(t *testing.T) {
 	}
 	var none *protocol.CommandRules
 	if got := must(t, `{"rules":[{"tool":"Bash","argv":["rm"],"verdict":"deny"}]}`).Decide(Call{Tool: "Read", Paths: []string{"x"}, Cwd: corpusCwd}).Rules; got != none {
-		t.Errorf("a file tool got %v", got)
+		t.Errorf("a file tool got %v, want %v", got, none)
 	}
 }

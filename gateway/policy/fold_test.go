@@ -14,7 +14,7 @@ func TestDeniedPathIsMetInEverySpelling(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			c := Call{Tool: "Write", Cwd: corpusCwd, Paths: []string{p}}
 			if got := deny.Decide(c); got.Verdict != Deny {
-				t.Errorf("%q is %s: %s", p, got.Verdict, got.Reason)
+				t.Errorf("%q is %s: %s, want %s", p, got.Verdict, got.Reason, Deny)
 			}
 			if got := allow.Decide(c); got.Verdict == Allow && p != "secrets/café/a" {
 				t.Errorf("%q is allowed as another spelling", p)
@@ -26,7 +26,7 @@ func TestDeniedPathIsMetInEverySpelling(t *testing.T) {
 	}
 	for _, p := range []string{"secrets/cafe/a", "secrets2/café/a", "maß2/a"} {
 		if got := deny.Decide(Call{Tool: "Write", Cwd: corpusCwd, Paths: []string{p}}); got.Verdict != Allow {
-			t.Errorf("%q is %s: %s", p, got.Verdict, got.Reason)
+			t.Errorf("%q is %s: %s, want %s", p, got.Verdict, got.Reason, Allow)
 		}
 	}
 }

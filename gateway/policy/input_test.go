@@ -70,7 +70,7 @@ func TestPermissionToTypeIsForOneCommand(t *testing.T) {
 	q := typing("", protocol.CommandInput{Command: "python3", Text: "1+1\n"})
 	match, words, ok := q.SessionMatch()
 	if !ok || !strings.Contains(words, "typed into python3") {
-		t.Fatalf("permission: got %q, %v", words, ok)
+		t.Fatalf(`permission: got %q, %v; want ok and "typed into python3" in it`, words, ok)
 	}
 	q.Grants = []SessionGrant{{Node: q.Node, Tool: q.Bare, Match: match}}
 	for text, want := range map[string]Verdict{"2+2\n": Allow, "rm victim\n": Deny, "cp x .git/config\n": Ask} {

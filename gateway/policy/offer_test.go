@@ -51,7 +51,7 @@ func TestNothingBroadIsOffered(t *testing.T) {
 		"f() { make; }",
 	} {
 		if got := offeredRules(s, command); len(got) > 0 {
-			t.Errorf("%q offers %q", command, got)
+			t.Errorf("%q offers %q, want none", command, got)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func TestAnOfferForAnyValueAllowsOtherValuesOnly(t *testing.T) {
 			t.Parallel()
 			offers := s.Decide(corpusCall("bash", command)).Offers
 			if len(offers) != 2 {
-				t.Fatalf("offers %+v", offers)
+				t.Fatalf("offers: got %+v, want length 2", offers)
 			}
 			saved, _, err := New(File{Default: Ask, Rules: []Rule{offers[1].Rule}})
 			if err != nil {

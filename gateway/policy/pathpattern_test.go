@@ -42,7 +42,7 @@ func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
 			t.Errorf("%s with a rule about %s: %s, want %s", c.path, c.rule, got.Verdict, c.want)
 		}
 		if c.want == Deny && (got.Rule == "" || !strings.Contains(got.Reason, "Includes "+c.rule)) {
-			t.Errorf("%s: rule %q, %q", c.path, got.Rule, got.Reason)
+			t.Errorf("%s: rule %q, %q; want c.want other than %v or some got.Rule and %q in got.Reason", c.path, got.Rule, got.Reason, Deny, "Includes "+c.rule)
 		}
 		call.Whole = false
 		if s.Decide(call).Verdict != Allow {

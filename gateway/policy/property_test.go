@@ -207,7 +207,7 @@ func TestWrappersDoNotHideADeniedCommand(t *testing.T) {
 					}
 					text := strings.ReplaceAll(w, "%s", denied)
 					if got := set.Decide(corpusCall("bash", text)); got.Verdict != Deny {
-						t.Errorf("%s: %q is %s: %s", name, text, got.Verdict, got.Reason)
+						t.Errorf("%s: %q is %s: %s, want %s", name, text, got.Verdict, got.Reason, Deny)
 					}
 				}
 			}

@@ -49,7 +49,7 @@ func TestAServersClaimRemovesNoQuestion(t *testing.T) {
 		}
 		// Exactly one rule is offered, which allows exactly this tool.
 		if len(d.Offers) != 1 || d.Offers[0].Rule.Tool != string(c.tool) || d.Offers[0].Rule.Argv != nil {
-			t.Errorf("%s: offers %+v", c.tool, d.Offers)
+			t.Errorf("%s: offers %+v; want d.Offers of length 1, d.Offers[0].Rule.Tool %v and no d.Offers[0].Rule.Argv", c.tool, d.Offers, string(c.tool))
 			continue
 		}
 		raw, _ := json.Marshal(File{Rules: []Rule{d.Offers[0].Rule}})

@@ -34,7 +34,7 @@ func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
 		{"C:/work", "cat other/file.txt"}, {"C:/work", "cat notes~/x"}, {"C:/work", "cat DOCUME~1.TXT.bak"}, {"/work", "cat SECRET~1/key"}, {"/work", "git diff --stat HEAD~1"},
 	} {
 		if got := judge(c.cwd, "bash", c.command); got != Allow {
-			t.Errorf("%s in %s: %s", c.command, c.cwd, got)
+			t.Errorf("%s in %s: %s, want %s", c.command, c.cwd, got, Allow)
 		}
 	}
 }

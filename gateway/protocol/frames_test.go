@@ -21,11 +21,11 @@ func TestFramesSurviveTheWire(t *testing.T) {
 	}
 	f, err := DecodeFrame(req)
 	if err != nil || f.Request == nil || f.Request.ID != "7" || f.Request.Method != "chat.send" {
-		t.Fatalf("request = %+v, %v", f.Request, err)
+		t.Fatalf(`request = %+v, %v; want no error, Request.ID "7" and Request.Method "chat.send"`, f.Request, err)
 	}
 	var p ChatSendParams
 	if err := json.Unmarshal(f.Request.Params, &p); err != nil || p.Message != "a < b && c > d" {
-		t.Errorf("params = %+v, %v", p, err)
+		t.Errorf(`params = %+v, %v; want no error and Message "a < b && c > d"`, p, err)
 	}
 
 	res, err := EncodeResult("7", OK{true})
@@ -33,7 +33,7 @@ func TestFramesSurviveTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(res) != `{"type":"res","id":"7","ok":true,"payload":{"ok":true}}` {
-		t.Errorf("result = %s", res)
+		t.Errorf("result = %s, want res `{\"type\":\"res\",\"id\":\"7\",\"ok\":true,\"payload\":{\"ok\":true}}`", res)
 	}
 	failed, err := EncodeError("8", ErrConflict.With("busy").WithDetails(map[string]int{"queue": 2}))
 	if err != nil {
@@ -41,16 +41,16 @@ func TestFramesSurviveTheWire(t *testing.T) {
 	}
 	f, err = DecodeFrame(failed)
 	if err != nil || f.Response == nil || f.Response.OK || !errors.Is(f.Response.Error, ErrConflict) || string(f.Response.Error.Details) != `{"queue":2}` {
-		t.Errorf("error = %+v, %v", f.Response, err)
+		t.Errorf("error = %+v, %v; want no error, not Response.OK, error ErrConflict and Response.Error.Details `{\"queue\":2}`", f.Response, err)
 	}
 
 	for seq, want := range map[uint64]string{0: `{"type":"evt","event":"chat","payload":{"ok":true}}`, 5: `{"type":"evt","event":"chat","payload":{"ok":true},"seq":5}`} {
 		evt, err := EncodeEvent("chat", OK{true}, seq)
 		if err != nil || string(evt) != want {
-			t.Errorf("event %d = %s, %v", seq, evt, err)
+			t.Errorf("event %d = %s, %v; want no error and evt %v", seq, evt, err, want)
 		}
 		if f, err := DecodeFrame(evt); err != nil || f.Event == nil || seq > 0 && (f.Event.Seq == nil || *f.Event.Seq != seq) {
-			t.Errorf("event %d = %+v, %v", seq, f.Event, err)
+			t.Errorf("event %d = %+v, %v; want no error and either seq at most 0 or Event.Seq %v", seq, f.Event, err, seq)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestUnknownFieldsAreIgnored(t *testing.T) {
 	}
 	var p ToolInvokeParams
 	if err := json.Unmarshal(f.Request.Params, &p); err != nil || p.Tool != "x__y" {
-		t.Errorf("params = %+v, %v", p, err)
+		t.Errorf(`params = %+v, %v; want no error and Tool "x__y"`, p, err)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestToolNamesAreCutAtTheFirstSeparator(t *testing.T) {
 	} {
 		node, tool, ok := name.Split()
 		if node != want.node || tool != want.tool || ok != want.ok {
-			t.Errorf("%q = %q, %q, %v", name, node, tool, ok)
+			t.Errorf("%q = %q, %q, %v; want node %v, tool %v and ok %v", name, node, tool, ok, want.node, want.tool, want.ok)
 		}
 	}
 }

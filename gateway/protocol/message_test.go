@@ -22,7 +22,7 @@ func TestContentIsAStringOrBlocks(t *testing.T) {
 	} {
 		var got Content
 		if err := json.Unmarshal([]byte(in), &got); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s = %+v, %v", in, got, err)
+			t.Errorf("%s = %+v, %v; want no error and %v", in, got, err, want)
 		}
 	}
 	for _, bad := range []string{`1`, `{}`, `["a"]`, `[{"type":1}]`} {
@@ -88,7 +88,7 @@ func TestAResultAlwaysSaysWhetherItIsAnError(t *testing.T) {
 		}
 		var back Message
 		if err := json.Unmarshal(raw, &back); err != nil || back.IsError != isError {
-			t.Errorf("read back: got %+v, %v", back, err)
+			t.Errorf("read back: got %+v, %v; want no error and IsError %v", back, err, isError)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestErrorsKeepTheirCodeAndText(t *testing.T) {
 		ErrUnavailable:           {Code: 503, Message: "Unavailable", Retryable: true},
 	} {
 		if got := AsError(err); !reflect.DeepEqual(*got, want) {
-			t.Errorf("%v = %+v", err, got)
+			t.Errorf("%v = %+v, want got %v", err, got, want)
 		}
 	}
 	if AsError(nil) != nil {
@@ -149,7 +149,7 @@ func TestEveryMethodIsListedOnceWithScopeAndModes(t *testing.T) {
 		}
 		seen[m.Name] = true
 		if got, ok := MethodByName(m.Name); !ok || got.Name != m.Name {
-			t.Errorf("MethodByName(%s) = %+v", m.Name, got)
+			t.Errorf("MethodByName(%s) = %+v; want ok and got.Name %v", m.Name, got, m.Name)
 		}
 		// Besides its own methods, a node may only list the tools, as a sign of life, and end its
 		// own pairing.
@@ -179,7 +179,7 @@ func TestOnlyProgressMayBeDropped(t *testing.T) {
 	} {
 		for _, c := range list {
 			if c.MayDrop() != want {
-				t.Errorf("%+v: MayDrop = %v", c, !want)
+				t.Errorf("%+v: MayDrop = %v, want MayDrop %v", c, !want, want)
 			}
 		}
 	}

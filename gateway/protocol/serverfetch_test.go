@@ -48,7 +48,7 @@ func TestFetchCommands(t *testing.T) {
 		}
 	}
 	if got := (ServerSpec{URL: "https://x.example"}).SuggestedNetwork(); got != "" {
-		t.Errorf("an address: got %q", got)
+		t.Errorf(`an address: got %q, want ""`, got)
 	}
 }
 

@@ -102,7 +102,7 @@ func TestNothingAndTooMuchCannotBeAnsweredAtOnce(t *testing.T) {
 	for _, n := range []int{0, protocol.MaxAnswers + 1} {
 		p := protocol.QuestionAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}
 		if _, err := g.AnswerAll(t.Context(), auth.Owner("w"), p); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("%d questions: %v", n, err)
+			t.Errorf("%d questions: %v, want error ErrBadRequest", n, err)
 		}
 	}
 }

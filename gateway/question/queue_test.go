@@ -121,7 +121,7 @@ func TestUnansweredQuestionExpiresAndIsNoDenial(t *testing.T) {
 		began := time.Now()
 		a, err := g.Ask(t.Context(), question(), 5*time.Minute, nil)
 		if err != nil || a.State != protocol.QuestionExpired || time.Since(began) != 5*time.Minute {
-			t.Errorf("Ask = %s, %v after %s", a.State, err, time.Since(began))
+			t.Errorf("Ask = %s, %v after %s; want no error, State QuestionExpired and time since began %v", a.State, err, time.Since(began), 5*time.Minute)
 		}
 	})
 }
@@ -162,7 +162,7 @@ func TestRestartAsksTheSameQuestionOrTakesItsAnswer(t *testing.T) {
 	}
 	got, err := g.Ask(t.Context(), a, time.Minute, nil)
 	if err != nil || got.State != protocol.QuestionAllowed {
-		t.Errorf("Ask = %+v, %v", got, err)
+		t.Errorf("Ask = %+v, %v; want no error and State QuestionAllowed", got, err)
 	}
 }
 
@@ -179,7 +179,7 @@ func TestOrphansAreCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if list, _ := g.Pending(t.Context()); len(list) != 1 || list[0].ID != "a" {
-		t.Errorf("pending = %+v", list)
+		t.Errorf(`pending = %+v; want length 1 and list[0].ID "a"`, list)
 	}
 }
 

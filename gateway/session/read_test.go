@@ -38,7 +38,7 @@ func TestReadingAnEmptyChatStoresNothing(t *testing.T) {
 		})
 	}
 	if keys, err := g.store.Sessions.Keys(t.Context()); err != nil || len(keys) != 0 {
-		t.Errorf("stored: %v %v", keys, err)
+		t.Errorf("stored: got %v %v; want no error and none", keys, err)
 	}
 	if list, err := g.List(t.Context(), protocol.SessionsListParams{}); err != nil || list.Count != 0 {
 		t.Errorf("got %+v, error %v, want no chats", list, err)
@@ -93,7 +93,7 @@ func TestResettingAnEmptyChatStoresNothing(t *testing.T) {
 		})
 	}
 	if keys, err := g.store.Sessions.Keys(t.Context()); err != nil || len(keys) != 0 {
-		t.Errorf("stored: %v %v", keys, err)
+		t.Errorf("stored: got %v %v; want no error and none", keys, err)
 	}
 	last, err := g.Get(t.Context(), in)
 	if err != nil {

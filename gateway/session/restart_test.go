@@ -164,7 +164,7 @@ func TestOnlyRunsOfAnEarlierStartWaitForAMachine(t *testing.T) {
 		m.Resume(t.Context())
 		m.Close()
 		if got, want := waits == 1, loads; got != want {
-			t.Errorf("runs loaded %v: got %d waits", loads, waits)
+			t.Errorf("runs loaded %v: got %d waits, want %v", loads, waits, want)
 		}
 	}
 }

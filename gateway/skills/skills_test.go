@@ -154,7 +154,7 @@ func TestEligibility(t *testing.T) {
 				t.Errorf("eligible %v, %q; want %q", e.Eligible, e.Reasons, tc.reasons)
 			}
 			if tc.hosts != nil && !slices.Equal(e.EligibleHosts, tc.hosts) {
-				t.Errorf("hosts %v", e.EligibleHosts)
+				t.Errorf("hosts: got %v, want no tc.hosts or e.EligibleHosts %v", e.EligibleHosts, tc.hosts)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 	for _, base := range []string{"http://127.0.0.1:1", "://"} {
 		if _, err := (Server{BaseURL: base}).Transcribe(t.Context(), "a.mp3", "audio/mpeg", nil); err == nil {
-			t.Errorf("%s answers", base)
+			t.Errorf("%s answers, want an error", base)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 		}
 		msgs, err := s.Messages.List(t.Context(), key, 0, 0)
 		if err != nil && (last > 0 || !errors.Is(err, protocol.ErrNotFound)) {
-			t.Fatalf("round %d: %v", round, err)
+			t.Fatalf("round %d: %v; want no error or last at most 0 and error ErrNotFound", round, err)
 		}
 		s.Close()
 		if int64(len(msgs)) < last {

@@ -57,7 +57,7 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 	within(t, end)
 	inv := g.told()
 	if len(inv.Folders) != 1 || inv.Folders[0] != other {
-		t.Errorf("opened %+v", inv.Folders)
+		t.Errorf("opened: got %+v; want length 1 and Folders[0] %v", inv.Folders, other)
 	}
 	g.bound(inv)
 	g.ask(command("b", "cp x /srv/other"), protocol.DecisionAllow, protocol.ScopeOnce, "")
@@ -72,7 +72,7 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 	g.ask(write, protocol.DecisionAllow, protocol.ScopeOnce, "")
 	inv := g.told()
 	if len(inv.Folders) != 2 {
-		t.Errorf("opened %+v", inv.Folders)
+		t.Errorf("opened: got %+v, want length 2", inv.Folders)
 	}
 	g.bound(inv)
 	write.ID, write.Direct = "own", true

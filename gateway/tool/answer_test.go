@@ -210,7 +210,7 @@ func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
 			}
 			e := within(t, end)
 			if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {
-				t.Errorf("%s: %+v, %d calls", c.args, e, len(g.tower.Calls()))
+				t.Errorf("%s: %+v, %d calls; want no error, e.Info.State %v, %v in e.Content.Text and g.tower.Calls of length %v", c.args, e, len(g.tower.Calls()), c.state, c.text, c.runs)
 			}
 			for _, inv := range g.tower.Calls() {
 				if string(inv.Args) != c.args || inv.Approved == "" || inv.Approved == q.Hash {

@@ -40,6 +40,6 @@ func TestPanicOfAToolEndsItsCall(t *testing.T) {
 	by := make(chan protocol.AskedBy, 1)
 	g.Registry.Register(ownTool(by, ""))
 	if res := g.must(tool.Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"}); res.Info.State != protocol.CallDone {
-		t.Errorf("the next call: got %+v", res.Info)
+		t.Errorf("the next call: got %+v, want Info.State CallDone", res.Info)
 	}
 }

@@ -54,7 +54,7 @@ func TestAFileOperationIsStoppedByARuleThatDenies(t *testing.T) {
 		t.Errorf("one of two: %+v, %v", res.Info, err)
 	}
 	if res, err := g.Run(t.Context(), trash("/srv/other.txt")); err != nil || res.Info.State != protocol.CallDone {
-		t.Errorf("another: %+v, %v", res.Info, err)
+		t.Errorf("another: got %+v, %v; want no error and Info.State CallDone", res.Info, err)
 	}
 	if calls := g.tower.Calls(); len(calls) != 1 {
 		t.Errorf("%d calls arrived", len(calls))
@@ -84,11 +84,11 @@ func TestAFolderIsNotTakenAwayWithAFileThatARuleKeeps(t *testing.T) {
 	c.FileOperation.Files[0].IsWhole = true
 	res, err := g.Run(t.Context(), c)
 	if err != nil || res.Info.State != protocol.CallDenied || !strings.Contains(res.Info.Error, "/srv/app/keep/a.txt") || !strings.Contains(res.Info.Error, "it stays") {
-		t.Errorf("%+v, %v", res.Info, err)
+		t.Errorf(`got %+v, %v; want no error, Info.State CallDenied, "/srv/app/keep/a.txt" in Info.Error and "it stays" in Info.Error`, res.Info, err)
 	}
 	c = trash("/srv/app/other")
 	c.FileOperation.Files[0].IsWhole = true
 	if res, err := g.Run(t.Context(), c); err != nil || res.Info.State != protocol.CallDone {
-		t.Errorf("another: %+v, %v", res.Info, err)
+		t.Errorf("another: got %+v, %v; want no error and Info.State CallDone", res.Info, err)
 	}
 }

@@ -12,7 +12,7 @@ func TestKeepQuestionNamesTheFileOfALongPath(t *testing.T) {
 	b := protocol.PutBack{Command: "make", Changes: []protocol.ProtectedChange{{Path: "/home/ann/" + strings.Repeat("deep/", 20) + ".husky/pre-commit", Kind: protocol.ProtectedCreated}}}
 	got := keepQuestion(b)
 	if !strings.HasPrefix(got, "“make” created …/deep/") || !strings.HasSuffix(got, "/.husky/pre-commit") {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q; want a text that begins with "“make” created …/deep/" and a text that ends with "/.husky/pre-commit"`, got)
 	}
 }
 

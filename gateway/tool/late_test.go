@@ -123,19 +123,19 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 			res, err := g.AcceptLateResult(t.Context(), "tower", c.p)
 			if err != nil || res.Info.State != c.state || res.Info.SessionKey != chat || !strings.Contains(res.Content.Text(), "was unknown") ||
 				!strings.Contains(res.Content.Text(), c.want) || res.IsError != (c.state == protocol.CallFailed) {
-				t.Errorf("%s: %+v, %v", c.name, res, err)
+				t.Errorf(`%s: got %+v, %v; want no error, res.Info.State %v, res.Info.SessionKey %v, "was unknown" in res.Content.Text, %v in res.Content.Text and res.IsError %v`, c.name, res, err, c.state, chat, c.want, c.state == protocol.CallFailed)
 			}
 			if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
 				t.Errorf("%s: got %+v; want Info.State %v and Info.EndedAt other than 0", c.name, row, c.state)
 			}
 			lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 			if err != nil || len(lines) != 2 || lines[0].State != c.state || !strings.Contains(lines[0].Why, "was unknown") {
-				t.Errorf("%s: audit %+v, %v", c.name, lines, err)
+				t.Errorf(`%s: audit %+v, %v; want no error, length 2, lines[0].State %v and "was unknown" in lines[0].Why`, c.name, lines, err, c.state)
 			}
 			for _, id := range []protocol.CallID{"a", "never made"} {
 				c.p.CallID = id
 				if _, err := g.AcceptLateResult(t.Context(), "tower", c.p); !errors.Is(err, protocol.ErrNotFound) {
-					t.Errorf("%s: %s again: %v", c.name, id, err)
+					t.Errorf("%s: %s again: %v, want error ErrNotFound", c.name, id, err)
 				}
 			}
 		})

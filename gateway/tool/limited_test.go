@@ -21,7 +21,7 @@ func TestLimitedAppUsesOnlyItsMachines(t *testing.T) {
 	}
 	for _, name := range []protocol.ToolName{bash, "gsv__Own"} {
 		if err := run(name, "laptop"); !errors.Is(err, protocol.ErrNotFound) {
-			t.Errorf("%s: got %v", name, err)
+			t.Errorf("%s: got %v, want error ErrNotFound", name, err)
 		}
 	}
 	if n := len(g.tower.Calls()); n != 0 {

@@ -35,11 +35,11 @@ func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
 	} {
 		c, err := g.store.Calls.Get(t.Context(), id)
 		if err != nil || c.Info.State != want || c.Info.Over() && c.Info.Error == "" {
-			t.Errorf("%s: %+v, %v", id, c.Info, err)
+			t.Errorf("%s: got %+v, %v; want no error, Info.State %v and either not Info.Over or some Info.Error", id, c.Info, err, want)
 		}
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(lines) != 2 || lines[0].What != "make" || lines[0].By != "person" {
-		t.Errorf("audit: %+v, %v", lines, err)
+		t.Errorf(`audit: got %+v, %v; want no error, length 2, lines[0].What "make" and lines[0].By "person"`, lines, err)
 	}
 }

@@ -64,7 +64,7 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 			}
 			e := <-end
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError || !strings.Contains(e.Content.Text(), "Nobody answered") || !strings.Contains(e.Content.Text(), c.say) {
-				t.Errorf("%s, %s: %+v", c.kind, c.set, e)
+				t.Errorf(`got %s, %s: %+v; want no error, e.Info.State CallDenied, e.IsError, "Nobody answered" in e.Content.Text and %v in e.Content.Text`, c.kind, c.set, e, c.say)
 			}
 			if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
 				t.Errorf("%s, %s: the journal has %+v, and it ran %d times", c.kind, c.set, row.Info, len(g.tower.Calls()))

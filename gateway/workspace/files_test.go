@@ -33,13 +33,13 @@ func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := w.Read("main", name); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), home) {
-				t.Errorf("read %s: %v", name, err)
+				t.Errorf("read %s: %v; want error ErrBadRequest, an error with %v and an error without %v", name, err, want, home)
 			}
 		})
 	}
 	for _, name := range []string{"out", "one"} {
 		if _, err := w.List("main", name); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("list %s: %v", name, err)
+			t.Errorf("list %s: %v, want error ErrBadRequest", name, err)
 		}
 	}
 	if _, err := w.Write("main", "out/new", nil); !errors.Is(err, protocol.ErrBadRequest) || !strings.Contains(err.Error(), "is a link") {
@@ -89,7 +89,7 @@ func TestASourceMayBeWrittenAsTheSeedWritesIt(t *testing.T) {
 				return
 			}
 			if item.At != want {
-				t.Errorf("%s is %s", name, item.At)
+				t.Errorf("%s is %s, want %s", name, item.At, want)
 			}
 			item.Root.Close()
 		})

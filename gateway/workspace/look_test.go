@@ -32,10 +32,10 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 	for _, name := range []string{"SOUL.md", "skills/none/SKILL.md", "a/b"} {
 		t.Run(name, func(t *testing.T) {
 			if _, _, err := w.Read("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
-				t.Errorf("read %s: %v", name, err)
+				t.Errorf("read %s: %v, want error ErrNotFound", name, err)
 			}
 			if _, err := w.Delete("ghost", name); !errors.Is(err, protocol.ErrNotFound) {
-				t.Errorf("delete %s: %v", name, err)
+				t.Errorf("delete %s: %v, want error ErrNotFound", name, err)
 			}
 		})
 	}
@@ -49,7 +49,7 @@ func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
 		t.Errorf("got %v; want the error ErrTraversal", err)
 	}
 	if made, err := os.ReadDir(filepath.Join(home, "agents")); len(made) != 0 {
-		t.Errorf("made: %v %v", made, err)
+		t.Errorf("made: got %v %v, want none", made, err)
 	}
 	// A known agent has its files from the first read; another one from the first write.
 	if list, err := w.List("main", ""); err != nil || len(list.Files) == 0 {

@@ -108,7 +108,7 @@ func TestLongFilesAreCutAndTheCutIsSaid(t *testing.T) {
 	text := w.Prompt(Facts{Private: true, Now: noon})
 	inOrder(t, text, "S!", "üüü\n[USER.md is longer than 20000 bytes")
 	if len(text) > maxFile+10_000 || !strings.Contains(text, "# How to work") {
-		t.Errorf("%d bytes", len(text))
+		t.Errorf(`got %d bytes; want length at most %v and "# How to work" in it`, len(text), maxFile+10_000)
 	}
 	w = folder(t, "USER.md", "<!--"+strings.Repeat("c", 3*maxFile)+"-->Ann"+"<!--"+strings.Repeat("c", 3*maxFile)+"-->Bob")
 	text = w.Prompt(Facts{Private: true, Now: noon})
@@ -119,7 +119,7 @@ func TestLongFilesAreCutAndTheCutIsSaid(t *testing.T) {
 	text = w.Prompt(Facts{Private: true, Now: noon})
 	inOrder(t, text, "T!", "# Left out", "Not read: HEARTBEAT.md.")
 	if len(text) > maxFiles+10_000 {
-		t.Errorf("%d bytes", len(text))
+		t.Errorf("got %d bytes, want at most %d", len(text), maxFiles+10_000)
 	}
 }
 

@@ -34,7 +34,7 @@ func TestDeniedFilesThatACommandCreatesAreSetAside(t *testing.T) {
 	}
 	k.expect(found, want)
 	if note := found.Note(); !strings.Contains(note, "release.txt was created, which a rule denies") {
-		t.Errorf("note: got %q", note)
+		t.Errorf(`note: got %q; want "release.txt was created, which a rule denies" in it`, note)
 	}
 	k.write("release.txt", "again")
 	k.expect(run.End(), map[string]string{"release.txt": protocol.ProtectedCreated})
@@ -103,7 +103,7 @@ func TestDeniedTemporaryFilesAreRemoved(t *testing.T) {
 		t.Errorf("removed: got %q and put back %v, want %q", found.Removed, found.PutBack, want)
 	}
 	if note := found.Note(); !strings.HasPrefix(note, "A rule denies writing /tmp/changed") {
-		t.Errorf("note: got %q", note)
+		t.Errorf(`note: got %q, want a text that begins with "A rule denies writing /tmp/changed"`, note)
 	}
 	for rel, want := range map[string]bool{"flag": false, "changed": false, "dir": false, "sub/b.key": false, "other": true, "old.key": true, "system.key": true} {
 		if _, err := os.Lstat(filepath.Join(temp, rel)); (err == nil) != want {

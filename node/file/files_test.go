@@ -124,7 +124,7 @@ func TestReadReturnsImagesToLookAt(t *testing.T) {
 		}
 		_, err := tooltest.Call[readImage](b, "Read", tooltest.Args{"path": "photo.txt"})
 		if ok != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), "Image file too large (10.0 MB, max 10.0 MB)") {
-			t.Errorf("%d bytes: %v", size, err)
+			t.Errorf(`%d bytes: %v; want ok %v and either no error or an error that begins with "Image file too large (10.0 MB, max 10.0 MB)"`, size, err, err == nil)
 		}
 	}
 }

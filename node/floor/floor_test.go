@@ -238,7 +238,7 @@ func TestCrowdedFoldersHaveFloorFiles(t *testing.T) {
 		}
 		write(t, at("dist/"+name+"/.git/config")) // also one that is new
 		if files, _, _ := list.All(dir); !slices.Contains(files, at("dist/"+name+"/.git/config")) {
-			t.Errorf("%s: got %q without the new repository", name, files)
+			t.Errorf("%s: got %q without the new repository, want %v in it", name, files, at("dist/"+name+"/.git/config"))
 		}
 		if err := os.RemoveAll(at("dist")); err != nil {
 			t.Fatal(err)

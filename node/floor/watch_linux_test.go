@@ -131,7 +131,7 @@ func TestTouchedFilesAreRecorded(t *testing.T) {
 		}
 	}
 	if slices.Contains(got, at("b/other")) {
-		t.Errorf("got %q with a file that did not change", got)
+		t.Errorf("got %q with a file that did not change, want no %v", got, at("b/other"))
 	}
 	list.Files(dir)
 	if again := list.Touched(); len(again) != 0 {

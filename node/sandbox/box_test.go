@@ -31,7 +31,7 @@ func TestSpecsThatMeanNothingAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := box.Start(s); err == nil {
-				t.Errorf("%s: started", name)
+				t.Errorf("%s: started, want an error", name)
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func TestSecretsCannotBeRead(t *testing.T) {
 			"ln ~/.ssh/id_ed25519 k && cat k", "cat /proc/$PPID/environ",
 		} {
 			if out, e := k.run(k.spec(script)); e.Code == 0 || strings.Contains(out, "canary") {
-				t.Errorf("%s gave %q", script, out)
+				t.Errorf(`%s gave %q; want Code other than 0 and no "canary"`, script, out)
 			}
 		}
 		s := k.spec("cat ~/.ssh/id_ed25519")
@@ -96,7 +96,7 @@ func TestSecretsInsideTheWorkspaceStayHidden(t *testing.T) {
 		s := k.spec("cat .ssh/id_ed25519 || cat data/token || echo x >.ssh/rc || echo x >data/new")
 		s.Dir, s.Profile.Workspace = k.home, k.home
 		if out, e := k.run(s); e.Code == 0 || strings.Contains(out, "canary") {
-			t.Errorf("exit %d: %s", e.Code, out)
+			t.Errorf(`exit %d: %s; want Code other than 0 and no "canary"`, e.Code, out)
 		}
 		s.Argv[2] = "cat note && echo more >>note"
 		if out, e := k.run(s); e.Code != 0 {
@@ -201,7 +201,7 @@ func TestReportIsWhatHappens(t *testing.T) {
 			}
 			if c := r.Check(sandbox.CheckProtected); slices.Equal(missing, []string{"mounts"}) &&
 				(c.Why != "commands can change existing files that start programs later, such as hooks of Git" || c.Fix == "") {
-				t.Errorf("without mounts: got %q, %q", c.Why, c.Fix)
+				t.Errorf(`without mounts: got %q, %q; want missing other than %v or Why "commands can change existing files that start programs later, such as hooks of Git" and some Fix`, c.Why, c.Fix, []string{"mounts"})
 			}
 			if r.Summary != want {
 				t.Errorf("summary %s, want %s (not enforced: %v)", r.Summary, want, none)
@@ -221,7 +221,7 @@ func TestCommandsMakeThemselvesNoOtherView(t *testing.T) {
 		}
 		for name, script := range scripts {
 			if out, e := k.run(k.spec(script)); e.Code == 0 {
-				t.Errorf("%s works: %s", name, out)
+				t.Errorf("%s works: %s, want Code other than 0", name, out)
 			}
 		}
 		if out, e := k.run(k.spec(unshare + " -U true")); e.Code != 0 {

@@ -283,7 +283,7 @@ func TestNoCommandWritesWhileAnotherRuns(t *testing.T) {
 				p.template[".envrc"] = entry{mode: 0o644, data: "allowed\n"}
 			}
 			if left := p.changes(".idea/x", mode.isKept); len(left) > 0 {
-				t.Errorf("changed: %q", left)
+				t.Errorf("changed: got %q, want none", left)
 			}
 		})
 	}

@@ -183,7 +183,7 @@ func TestForkBombIsBounded(t *testing.T) {
 		}
 		t.Logf("the bomb came to %d processes and was gone %d ms after Kill", most, took)
 		if most < 20 || most > 5000 {
-			t.Errorf("%d processes", most)
+			t.Errorf("got %d processes; want most at least 20 and most at most 5000", most)
 		}
 	})
 }

@@ -94,7 +94,7 @@ func (k *kit) runInTerminal(s sandbox.Spec) string {
 	}
 	out, _ := io.ReadAll(master) // ends with EIO
 	if e, err := p.Wait(); err != nil || e.Code != 0 {
-		k.Errorf("%+v %v (%s)", e, err, out)
+		k.Errorf("%+v %v (%s); want no error and Code 0", e, err, out)
 	}
 	return strings.ReplaceAll(string(out), "\r", "")
 }

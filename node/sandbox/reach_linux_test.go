@@ -115,7 +115,7 @@ func (k *kit) reach(pid int, network sandbox.Network) (result map[string]syscall
 	s.Profile.Network, s.Profile.Read = network, []string{exe}
 	out, e := k.run(s)
 	if err := json.Unmarshal([]byte(out), &result); err != nil || e.Code != 0 {
-		k.Fatalf("got %q, exit %+v, error %v", out, e, err)
+		k.Fatalf("got %q, exit %+v, error %v; want no error and Code 0", out, e, err)
 	}
 	return result
 }

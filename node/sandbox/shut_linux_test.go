@@ -61,7 +61,7 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 		} {
 			s.Argv = []string{python, "-c", "import socket,sys\ntry:\n " + c + "\nexcept OSError as e:\n print(e); sys.exit(7)"}
 			if out, e := k.run(s); e.Code != 7 {
-				t.Errorf("%s: exit %d %s", c, e.Code, out)
+				t.Errorf("%s: exit %d %s, want 7", c, e.Code, out)
 			}
 		}
 		s.Argv = []string{python, "-c", "import socket\na,b=socket.socketpair()\na.send(b'x')\nb.recv(1)\na.sendall(b'y')"}
@@ -106,7 +106,7 @@ func TestSocketsOfTheSessionAreOnlyForFullMode(t *testing.T) {
 		t.Setenv("SSH_AUTH_SOCK", "/run/agent")
 		s := k.spec(`echo "$SSH_AUTH_SOCK"`)
 		if out, _ := k.run(s); out != "" {
-			t.Errorf("contained: %q", out)
+			t.Errorf(`contained: got %q, want ""`, out)
 		}
 		s.Profile.Mode = sandbox.Full
 		if out, _ := k.run(s); out != "/run/agent" {

@@ -90,7 +90,7 @@ func TestHiddenFilesAreHiddenEachByItself(t *testing.T) {
 		for _, file := range []string{"~/.netrc", `"$OUTSIDE/old"`} {
 			for _, script := range []string{"cat " + file, "echo x >>" + file, "cp " + file + " copy", "ln " + file + " hard"} {
 				if out, e := k.run(k.spec(script)); e.Code == 0 || strings.Contains(out, "canary") {
-					t.Errorf("%s: exit %d %s", script, e.Code, out)
+					t.Errorf(`%s: exit %d %s; want Code other than 0 and no "canary"`, script, e.Code, out)
 				}
 			}
 		}
@@ -111,7 +111,7 @@ func TestNothingIsPlantedUnderAHiddenName(t *testing.T) {
 		} {
 			s.Argv[2] = script
 			if out, e := k.run(s); e.Code == 0 {
-				t.Errorf("%s works: %s", script, out)
+				t.Errorf("%s works: %s, want Code other than 0", script, out)
 			}
 		}
 		s.Argv[2] = "cat .ssh/known_hosts && echo more >>note"

@@ -70,7 +70,7 @@ func TestUserOfACommandIsTheNodesOwnElsewhere(t *testing.T) {
 	b := newBenchWith(t, sandbox.Options{}, sandbox.Profile{})
 	for _, who := range []string{own.Username, own.Uid} {
 		if text, _ := finish(b, command(b, tooltest.Args{"command": "id -u", "username": who})); text != own.Uid+"\n" {
-			t.Errorf("%s: got %q", who, text)
+			t.Errorf("%s: got %q, want %q", who, text, own.Uid+"\n")
 		}
 	}
 	fault(b, tooltest.Args{"command": "id", "username": "daemon"}, protocol.FaultUnsupported, "Leave username out")
@@ -79,6 +79,6 @@ func TestUserOfACommandIsTheNodesOwnElsewhere(t *testing.T) {
 func TestNameOfAUserIsCheckedBeforeThePersonIsAsked(t *testing.T) {
 	b := newBenchWith(t, sandbox.Options{}, sandbox.Profile{})
 	if p := tooltest.Preview(b.Bench, "command", tooltest.Args{"command": "id", "username": "nobody-at-all"}); p.Problem == "" {
-		t.Errorf("preview %+v", p)
+		t.Errorf("preview: got %+v, want some Problem", p)
 	}
 }

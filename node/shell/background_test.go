@@ -80,7 +80,7 @@ func TestBackgroundCommandsHaveNoTimeLimitUnlessGiven(t *testing.T) {
 	}
 	for ms, want := range map[float64]time.Duration{0: minYield, 9: minYield, 11: 11 * time.Millisecond, 120000: maxYield, 120001: maxYield, 1e18: maxYield} {
 		if p, err := planBash(b.WS, bashIn{Command: "true", YieldMs: &ms}); err != nil || p.yield != want {
-			t.Errorf("%v ms: %v, %v", ms, p.yield, err)
+			t.Errorf("%v ms: %v, %v; want no error and yield %v", ms, p.yield, err, want)
 		}
 	}
 	useShell(t)

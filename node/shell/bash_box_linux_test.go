@@ -55,11 +55,11 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 			took = time.Since(began)
 		}
 		if took > 5*time.Minute || !out.TimedOut || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGKILL" || out.OutputStillOpen {
-			t.Errorf("%s: took %v: %+v", mode, took, out)
+			t.Errorf(`%s: took %v: %+v; want took at most %v, TimedOut, Status "failed", no ExitCode, Signal "SIGKILL" and not OutputStillOpen`, mode, took, out, 5*time.Minute)
 		}
 		all := pids(t, out.Output)
 		if len(all) != 3 {
-			t.Errorf("%s: %d processes", mode, len(all))
+			t.Errorf("%s: %d processes, want 3", mode, len(all))
 		}
 		for _, pid := range all {
 			if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil {

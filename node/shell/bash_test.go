@@ -107,7 +107,7 @@ func TestBashUsesTheLoginShellOrSh(t *testing.T) {
 	for _, s := range []string{"", "sh", "/no/such/shell", b.WS.Dir(), b.File("plain", "")} {
 		t.Setenv("SHELL", s)
 		if got := Path(); got != "/bin/sh" {
-			t.Errorf("SHELL=%q: %s", s, got)
+			t.Errorf(`SHELL=%q: %s, want "/bin/sh"`, s, got)
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	}
 	wg.Go(func() {
 		if _, err := tooltest.CallContext[bashOut](ctx, access.Call{}, b.Bench, "Bash", tooltest.Args{"command": "touch ran"}); err == nil || !strings.Contains(err.Error(), "cancelled while waiting") {
-			t.Errorf("error %v", err)
+			t.Errorf(`error: got %v, want an error with "cancelled while waiting"`, err)
 		}
 	})
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true", "yieldMs": 60000}); out.Status != "completed" {
@@ -159,7 +159,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 	}
 	cancel()
 	if out, err := callAs(b, "app1", "Bash", tooltest.Args{"command": "true"}); err != nil || out["status"] != "completed" {
-		t.Errorf("a command of an app while the chats are at their limit: got %v, %v", out, err)
+		t.Errorf(`a command of an app while the chats are at their limit: got %v, %v; want no error and out["status"] "completed"`, out, err)
 	}
 	release()
 	wg.Wait()
@@ -192,7 +192,7 @@ func TestPreviewOfBashNamesItsPrograms(t *testing.T) {
 		}
 	}
 	if got := strings.Join(names, " "); got != "cat sort ./bin/tool ls nosuchprogram" {
-		t.Errorf("programs: %s", got)
+		t.Errorf(`programs: got %s, want "cat sort ./bin/tool ls nosuchprogram"`, got)
 	}
 	if p.Programs[2].Path != tool || p.Shell != "/bin/sh" || p.Folder != b.WS.Dir() || p.Outside {
 		t.Errorf(`got %+v; want p.Programs[2].Path %v, p.Shell "/bin/sh", p.Folder %v and not p.Outside`, p, tool, b.WS.Dir())

@@ -85,7 +85,7 @@ func TestProcessNamesTheRunningCommand(t *testing.T) {
 		}
 		raw, _ := json.Marshal(tooltest.Args{"action": "poll", "sessionId": id})
 		if p, _, err := b.Tools["Process"].Preview(b.T.Context(), access.Call{}, raw); err != nil || p.Input != nil || strings.TrimSpace(p.Problem) != "" {
-			t.Errorf("preview of poll: got %+v, %v", p, err)
+			t.Errorf("preview of poll: got %+v, %v; want no error, no Input and an empty Problem", p, err)
 		}
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
 	})

@@ -275,7 +275,7 @@ func TestHangingProfileIsLeftOut(t *testing.T) {
 		t.Errorf("the log has %d warnings, want 1:\n%s", n, &log)
 	}
 	if w := b.jobs.Warnings(); len(w) != 1 || !strings.Contains(w[0], "The login profile of bash") {
-		t.Errorf("warnings: %q", w)
+		t.Errorf(`warnings: got %q; want length 1 and "The login profile of bash" in w[0]`, w)
 	}
 	withProfile(t, "bash", "")
 	b.jobs.launcher.profileLimit = profileLimit

@@ -94,7 +94,7 @@ func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
 	}
 	fmt.Fprint(&o, "unfinished")
 	if w := o.snapshot(); w.lines != 200_001 {
-		t.Errorf("%d lines", w.lines)
+		t.Errorf("got %d lines, want 200_001", w.lines)
 	}
 	for range 7 { // without any line feed
 		o.Write(make([]byte, 128<<10))

@@ -33,7 +33,7 @@ func background(b *bench, command string, more tooltest.Args) string {
 		return m["sessionId"].(string)
 	}
 	if m["status"] != "running" || m["pid"] == nil || m["tail"] == nil || m["workdir"] != b.WS.Dir() || m["startedAt"] == nil {
-		b.T.Fatalf("%v", m)
+		b.T.Fatalf(`got %v; want m["status"] "running", m["pid"] set, m["tail"] set, m["workdir"] %v and m["startedAt"] set`, m, b.WS.Dir())
 	}
 	for _, field := range []string{"exitCode", "signal", "output", "endedAt"} {
 		if _, ok := m[field]; ok {

@@ -56,7 +56,7 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 		})
 	}
 	if data, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".npmrc")); err != nil || string(data) != "person\n" {
-		t.Errorf("got %q, %v", data, err)
+		t.Errorf(`got %q, %v; want no error and "person\n"`, data, err)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestADenyRuleHoldsForWhatTheCommandStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out.Status != "failed" || !strings.HasPrefix(out.Output, "Linux") || !strings.Contains(out.Note, "denies id,") {
-			t.Errorf("direct %v: got %s with note %q (%s)", direct, out.Status, out.Note, out.Output)
+			t.Errorf(`direct %v: got %s with note %q (%s); want Status "failed", a Output that begins with "Linux" and "denies id," in Note`, direct, out.Status, out.Note, out.Output)
 		}
 	}
 }
@@ -184,7 +184,7 @@ func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 				}
 			}
 			if data, err := os.ReadFile(at("have/old")); string(data) != "old" {
-				t.Errorf("have/old: got %q (%v)", data, err)
+				t.Errorf(`have/old: got %q (%v), want "old"`, data, err)
 			}
 			for _, rel := range []string{"deep", "deep/er"} {
 				os.Chmod(at(rel), 0o700)
@@ -245,11 +245,11 @@ func TestAPullThatStopsHalfWaySaysWhatToDo(t *testing.T) {
 	const pull = "git pull -q"
 	out := run(pull, access.Call{})
 	if out.Status != "failed" || !strings.Contains(out.Note, `with changes: [".envrc"]`) || !strings.Contains(out.Note, "git restore") {
-		t.Errorf("got %s with note %q (%s)", out.Status, out.Note, out.Output)
+		t.Errorf("got %s with note %q (%s); want Status \"failed\", `with changes: [\".envrc\"]` in Note and \"git restore\" in Note", out.Status, out.Note, out.Output)
 	}
 	run("git restore .", access.Call{})
 	changes := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": pull, "workdir": "clone"}).Changes
 	if out := run(pull, access.Call{Lifts: changes}); len(changes) != 1 || out.Status != "completed" || out.Note != "" {
-		t.Errorf("again with %q: got %s with note %q (%s)", changes, out.Status, out.Note, out.Output)
+		t.Errorf(`again with %q: got %s with note %q (%s); want length 1, Status "completed" and an empty Note`, changes, out.Status, out.Note, out.Output)
 	}
 }

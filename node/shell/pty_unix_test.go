@@ -69,7 +69,7 @@ func TestTheOutputOfATerminalIsComplete(t *testing.T) {
 	inEachBench(t, func(t *testing.T, b *bench) {
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "stty -onlcr; i=0; while [ $i -lt 20000 ]; do echo line$i; i=$((i+1)); done", "pty": true})
 		if n := strings.Count(out.Output, "\n"); out.Status != "completed" || n != 20000 || !strings.HasSuffix(out.Output, "line19999\n") {
-			t.Errorf("%d lines, %q", n, out.Tail[max(0, len(out.Tail)-30):])
+			t.Errorf(`got %d lines, %q; want Status "completed", 20000 and a Output that ends with "line19999\n"`, n, out.Tail[max(0, len(out.Tail)-30):])
 		}
 	})
 }

@@ -82,11 +82,11 @@ func TestNoWayToWriteAProtectedFileSurvivesTheCommand(t *testing.T) {
 			}
 			for _, rel := range []string{".git/hooks/pre-commit", ".husky/pre-commit", ".envrc", "sub/.envrc", ".vscode/tasks.json", "sub/.git/hooks/pre-commit", "bare/hooks/pre-commit"} {
 				if _, err := os.Stat(filepath.Join(b.WS.Dir(), rel)); err == nil {
-					t.Errorf("%s exists", rel)
+					t.Errorf("%s exists, want an error", rel)
 				}
 			}
 			if now, err := os.ReadFile(filepath.Join(b.WS.Dir(), ".git/config")); err != nil || string(now) != string(config) {
-				t.Errorf(".git/config: got %q (%v)", now, err)
+				t.Errorf(".git/config: got %q (%v); want no error and now %v", now, err, string(config))
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestGitRecordsOnlyWhatIsItsOwn(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out.Status != "completed" {
-			t.Errorf("%s: got %s (%s)", command, out.Status, out.Output)
+			t.Errorf(`%s: got %s (%s), want "completed"`, command, out.Status, out.Output)
 		}
 		return out
 	}
@@ -120,13 +120,13 @@ printf '#!/bin/sh\nsh script\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-
 		return string(data)
 	}
 	if out := run("git push -q -u origin main", records); len(out.PutBack) > 0 || !strings.Contains(config(), `[branch "main"]`) {
-		t.Errorf("a branch: got %v put back, and the configuration %s", out.PutBack, config())
+		t.Errorf("a branch: got %v put back, and the configuration %s; want no PutBack and `[branch \"main\"]` in config", out.PutBack, config())
 	}
 	before := config()
 	for _, evil := range []string{"git config core.fsmonitor ./evil", "git config remote.origin.uploadpack ./evil", "git config include.path ../evil", "printf '[alias]\\nst=!evil' >>.git/config"} {
 		run("printf '"+evil+"' >script", access.Call{})
 		if out := run("git push -q -u origin main:other", records); len(out.PutBack) != 1 || config() != before {
-			t.Errorf("%s: got %v put back, and the configuration %s", evil, out.PutBack, config())
+			t.Errorf("%s: got %v put back, and the configuration %s; want PutBack of length 1 and config %v", evil, out.PutBack, config(), before)
 		}
 		run("git push -q origin :other", access.Call{})
 	}
@@ -141,7 +141,7 @@ func TestACommandThatGoesOnIsLookedAtToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if out.Status != "running" || len(out.PutBack) != 1 || !strings.Contains(out.Note, ".envrc was created") {
-		t.Errorf("got %s, %v, %q", out.Status, out.PutBack, out.Note)
+		t.Errorf(`got %s, %v, %q; want Status "running", PutBack of length 1 and ".envrc was created" in Note`, out.Status, out.PutBack, out.Note)
 	}
 	if _, err := os.Stat(filepath.Join(b.WS.Dir(), ".envrc")); err == nil {
 		t.Error(".envrc exists")
@@ -164,7 +164,7 @@ func TestWhatACommandOpensToOthersIsReported(t *testing.T) {
 		t.Errorf("got note %q, want %q", out.Note, want)
 	}
 	if out := run("echo x >other"); out.Note != "" {
-		t.Errorf("note of the next command: got %q", out.Note)
+		t.Errorf("note of the next command: got %q, want an empty Note", out.Note)
 	}
 }
 

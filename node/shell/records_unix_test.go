@@ -67,7 +67,7 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 	}
 	b.jobs.Confirm(id)
 	if got := entries(t, dir); len(got) != 0 {
-		t.Errorf("%v stayed", got)
+		t.Errorf("%v stayed, want none", got)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
 		said[e.SessionID] = e.Event == "failed" && e.StartedAt > 0 && e.EndedAt > e.StartedAt && strings.Contains(e.OutputTail, "node ended")
 	}
 	if len(said) != 2 || !said["mild"] || !said["gone"] {
-		t.Errorf("reported: %v", said)
+		t.Errorf(`reported: got %v; want length 2, said["mild"] and said["gone"]`, said)
 	}
 	for id := range said {
 		b.jobs.Confirm(id)

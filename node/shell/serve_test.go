@@ -187,7 +187,7 @@ func TestAServerIsFetchedBeforeItStarts(t *testing.T) {
 	}
 	out, failed := string(r.out), string(r.err) // the call has ended
 	if out != "fetched\n" || failed != "fetching\n" {
-		t.Errorf("got output %q and errors %q", out, failed)
+		t.Errorf(`got output %q and errors %q; want "fetched\n" and failed "fetching\n"`, out, failed)
 	}
 	_, r, _, over = startServer(t, serveIn{Fetch: `sh -c 'echo offline >&2; exit 3'`, Command: "sh prog", Workdir: dir})
 	<-over

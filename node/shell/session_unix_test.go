@@ -71,7 +71,7 @@ func TestOneShotCommandEndsInOneCall(t *testing.T) {
 	inEachBench(t, func(t *testing.T, b *bench) {
 		out := command(b, tooltest.Args{"command": "echo out; echo err >&2; exit 3", "idle_timeout": 60})
 		if out.State != "exited" || out.ExitCode == nil || *out.ExitCode != 3 || out.Output != "out\nerr\n" || out.CommandID == "" || out.DurationMs < 0 {
-			t.Errorf("got %+v", out)
+			t.Errorf(`got %+v; want State "exited", ExitCode 3, Output "out\nerr\n", some CommandID and DurationMs at least 0`, out)
 		}
 		again := command(b, tooltest.Args{"command_id": out.CommandID})
 		if raw, _ := json.Marshal(again); strings.Contains(string(raw), `"output"`) {
@@ -106,11 +106,11 @@ func TestRunningCommandHasNoExitCode(t *testing.T) {
 		out = until(b, out, "one\n")
 		raw, _ := json.Marshal(out)
 		if out.State != "running" || strings.Contains(string(raw), "exit_code") || out.Output != "one\n" {
-			t.Errorf("got %s", raw)
+			t.Errorf(`got %s; want State "running", no "exit_code" and Output "one\n"`, raw)
 		}
 		out = command(b, tooltest.Args{"command_id": out.CommandID, "command": "abc\n"})
 		if text, code := finish(b, out); text != "got abc\n" || code != 0 {
-			t.Errorf("got %q, %d", text, code)
+			t.Errorf(`got %q, %d; want "got abc\n" and code 0`, text, code)
 		}
 	})
 }
@@ -129,7 +129,7 @@ func TestShellsGetATerminal(t *testing.T) {
 		out := command(b, tooltest.Args{"command": "sh", "idle_timeout": 0.3})
 		out = command(b, tooltest.Args{"command_id": out.CommandID, "command": "test -t 0 && echo is'-a-'tty; exit 5\n"})
 		if text, code := finish(b, out); !strings.Contains(text, "is-a-tty") || code != 5 {
-			t.Errorf("got %q, %d", text, code)
+			t.Errorf(`got %q, %d; want "is-a-tty" in it and code 5`, text, code)
 		}
 	})
 	for command, want := range map[string]bool{
@@ -138,7 +138,7 @@ func TestShellsGetATerminal(t *testing.T) {
 		`export A='it'\''s'; export B='1'; bash`: true, `set "A=1"&& cmd`: true, "export A='1'; ls": false, "export A='1'; ls; bash": false, `export A='$(x)'; bash -c ls`: false,
 	} {
 		if got := isInteractive(command); got != want {
-			t.Errorf("%q: got %v", command, got)
+			t.Errorf("%q: got %v, want %v", command, got, want)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func TestSignalsEndACommand(t *testing.T) {
 			out = until(b, out, "ready\n")
 			text, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": signal}))
 			if !strings.HasSuffix(text, "caught\n") || code != 7 {
-				t.Errorf("%s: got %q, %d", signal, text, code)
+				t.Errorf(`%s: got %q, %d; want a text that ends with "caught\n" and code 7`, signal, text, code)
 			}
 		}
 		out := command(b, tooltest.Args{"command": "trap '' TERM INT; echo ready; while :; do sleep 0.05; done", "idle_timeout": 0.5})
@@ -167,7 +167,7 @@ func TestSignalReachesTheProgramInTheTerminal(t *testing.T) {
 			out = command(b, tooltest.Args{"command_id": out.CommandID, "idle_timeout": 0.5, "command": "sh -c 'trap \"echo cau\"\"ght; exit 7\" " + name + "; echo rea\"\"dy; while :; do sleep 0.05; done'; exit $?\n"})
 			out = until(b, out, "ready")
 			if text, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIG" + name})); !strings.Contains(text, "caught") || code != 7 {
-				t.Errorf("%s: got %q, %d", name, text, code)
+				t.Errorf(`%s: got %q, %d; want "caught" in it and code 7`, name, text, code)
 			}
 		}
 	})
@@ -233,14 +233,14 @@ func TestPowerShellScriptIsEncoded(t *testing.T) {
 	line, encoded, ok := strings.Cut(powershell("'é' | % { $_ }"), " -EncodedCommand ")
 	raw, err := base64.StdEncoding.DecodeString(encoded)
 	if !ok || err != nil || !strings.HasPrefix(line, "powershell.exe -NoProfile ") {
-		t.Fatalf("got %s, %v", line, err)
+		t.Fatalf(`got %s, %v; want ok, no error and a text that begins with "powershell.exe -NoProfile "`, line, err)
 	}
 	var units []uint16
 	for i := 0; i < len(raw); i += 2 {
 		units = append(units, uint16(raw[i])|uint16(raw[i+1])<<8)
 	}
 	if script := string(utf16.Decode(units)); !strings.Contains(script, "; 'é' | % { $_ }\n") {
-		t.Errorf("got %s", script)
+		t.Errorf(`got %s, want "; 'é' | %% { $_ }\n" in it`, script)
 	}
 }
 
@@ -256,7 +256,7 @@ func TestCommandRunsInSh(t *testing.T) {
 	}
 	raw, _ := json.Marshal(tooltest.Args{"command": "echo $0"})
 	if p, _, err := b.Tools["command"].Preview(t.Context(), access.Call{}, raw); err != nil || p.Shell != "/bin/sh" {
-		t.Errorf("preview %+v, %v", p, err)
+		t.Errorf(`preview: got %+v, %v; want no error and Shell "/bin/sh"`, p, err)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestProcessShowsAndEndsCommandsOfPrograms(t *testing.T) {
 		t.Errorf("input to an app's command: got %v, want a refusal", out)
 	}
 	if out, err := callAs(b, "", "Process", tooltest.Args{"action": "kill", "sessionId": id}); err != nil || out["status"] != "running" {
-		t.Errorf("kill: got %v, %v", out, err)
+		t.Errorf(`kill: got %v, %v; want no error and out["status"] "running"`, out, err)
 	}
 	if e := <-events; e.Event != protocol.ExecFailed || e.SessionID != id || e.Caller == nil {
 		t.Errorf("got %+v, want the end of the app's command", e)
@@ -149,7 +149,7 @@ func TestCancelledCallLeavesTheCommandRunning(t *testing.T) {
 	}
 	again := until(b, command(b, tooltest.Args{"command_id": out.CommandID, "command": "x\n", "idle_timeout": 0}), "x\n")
 	if again.State != "running" || again.Output != "x\n" {
-		t.Errorf("got %+v", again)
+		t.Errorf(`got %+v; want State "running" and Output "x\n"`, again)
 	}
 	command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})
 }

@@ -29,7 +29,7 @@ git checkout -qb twice && echo 1 >.envrc && git rm -q .vscode/tasks.json && git 
 git checkout -qb plain main && echo 2 >file && git commit -qam plain && git checkout -q main &&
 git diff main topic >topic.patch && git format-patch -q --stdout main..topic >topic.mbox`})
 	if err != nil || out.Status != "completed" {
-		t.Fatalf("preparing: %+v, %v", out, err)
+		t.Fatalf(`preparing: got %+v, %v; want no error and Status "completed"`, out, err)
 	}
 	return b
 }
@@ -121,7 +121,7 @@ func TestGitMovesFilesOutOfAProtectedFolder(t *testing.T) {
 		}
 	}
 	if data, err := os.ReadFile(filepath.Join(b.WS.Dir(), "packages/b/.npmrc")); err != nil || string(data) != "1\n" {
-		t.Errorf("the protected file: got %q, %v", data, err)
+		t.Errorf(`the protected file: got %q, %v; want no error and "1\n"`, data, err)
 	}
 }
 

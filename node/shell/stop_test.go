@@ -43,7 +43,7 @@ func TestATimeoutIsReported(t *testing.T) {
 	began := time.Now()
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "exec sleep 999", "timeout": 200})
 	if took := time.Since(began); took < 200*time.Millisecond || took > 5*time.Minute {
-		t.Errorf("took %v", took)
+		t.Errorf("took: got %v; want took at least %v and took at most %v", took, 200*time.Millisecond, 5*time.Minute)
 	}
 	if !out.TimedOut || out.Cancelled || out.Status != "failed" || out.ExitCode != nil || out.Signal != "SIGTERM" || out.DurationMs < 200 {
 		t.Errorf(`got %+v; want TimedOut, not Cancelled, Status "failed", no ExitCode, Signal "SIGTERM" and DurationMs at least 200`, out)
@@ -76,7 +76,7 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 				t.Errorf(`%s: got %+v, %v; want no error, Cancelled, not TimedOut, Status "failed", no ExitCode and Signal %v`, c.name, out, err, c.signal)
 			}
 			if took < c.least || took > 5*time.Minute {
-				t.Errorf("%s: took %v", c.name, took)
+				t.Errorf("%s: took %v; want took at least %v and took at most %v", c.name, took, c.least, 5*time.Minute)
 			}
 			pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
 			if err != nil {

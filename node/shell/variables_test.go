@@ -24,7 +24,7 @@ func TestVariablesAreNamedAndNotTold(t *testing.T) {
 	}
 	contained.confinement.env = append(contained.confinement.env, "SOME_TOKEN")
 	if got := contained.Variables(); !slices.Contains(got, "SOME_TOKEN") {
-		t.Errorf("declared: %q", got)
+		t.Errorf(`declared: got %q, want "SOME_TOKEN" in it`, got)
 	}
 }
 

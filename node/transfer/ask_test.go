@@ -44,7 +44,7 @@ func TestTerminalAsksThePerson(t *testing.T) {
 		withdrawn := errors.New("cancelled at the other end")
 		cancel(withdrawn)
 		if err := ask(gone); !errors.Is(err, withdrawn) {
-			t.Errorf("withdrawn: %v", err)
+			t.Errorf("withdrawn: got %v, want error %v", err, withdrawn)
 		}
 		keys.Close()
 		if err := ask(t.Context()); !errors.Is(err, errCannotAsk) {

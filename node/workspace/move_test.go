@@ -164,7 +164,7 @@ func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, trashName)); err != nil || len(left) != 1 || left[0].Name() != ".gitignore" {
-		t.Errorf("left: %v, %v", left, err)
+		t.Errorf(`left: got %v, %v; want no error, length 1 and left[0].Name ".gitignore"`, left, err)
 	}
 }
 
@@ -188,7 +188,7 @@ func TestNoActLeavesTheWorkspace(t *testing.T) {
 		t.Errorf("to the trash: %v", err)
 	}
 	if _, err := r.Entries().Mkdir(Path{Abs: filepath.Join(dir, "way/new")}); !errors.As(err, &outside) {
-		t.Errorf("made: %v", err)
+		t.Errorf("made: got %v, want an error of type *OutsideError", err)
 	}
 	// The link itself may be renamed and deleted: that touches nothing outside.
 	if _, err := r.Entries().Trash(Path{Abs: filepath.Join(dir, "way")}); err != nil || text(filepath.Join(out, "mine")) != "M" {

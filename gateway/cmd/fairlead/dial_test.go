@@ -34,7 +34,7 @@ func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
 		t.Setenv("FAIRLEAD_TOKEN", c.env)
 		o := options{url: c.url, tokenFile: c.tokenFile}
 		if got, err := o.gatewayKey(home); err != nil || got != c.want {
-			t.Errorf("%+v is %q, %v", c, got, err)
+			t.Errorf("%+v is %q, %v; want no error and %v", c, got, err, c.want)
 		}
 	}
 	if _, err := (&options{url: "attic"}).gatewayKey(home); err == nil {

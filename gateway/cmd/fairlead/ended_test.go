@@ -74,6 +74,6 @@ func TestTheNoteOfACommandIsShown(t *testing.T) {
 	}
 	term.result(protocol.Message{Role: protocol.RoleToolResult, Call: &protocol.CallInfo{State: protocol.CallDone}, Content: protocol.Content{protocol.Text(string(raw))}})
 	if got := out.String(); !strings.Contains(got, "/w/.husky/pre-commit was created, which runs at your next commit") || !strings.Contains(got, "You are asked whether to keep it.") {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q; want "/w/.husky/pre-commit was created, which runs at your next commit" in it and "You are asked whether to keep it." in it`, got)
 	}
 }

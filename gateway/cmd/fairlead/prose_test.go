@@ -29,7 +29,7 @@ func printed(t *testing.T, s string) string {
 func TestJoinersStayWhereTheyJoin(t *testing.T) {
 	for _, s := range joined {
 		if got := printed(t, "a "+s+" b"); got != "a "+s+" b" {
-			t.Errorf("%+q became %+q", s, got)
+			t.Errorf("%+q became %+q, want %q", s, got, "a "+s+" b")
 		}
 	}
 	for s, want := range map[string]string{

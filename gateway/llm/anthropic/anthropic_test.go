@@ -119,7 +119,7 @@ func TestRefusedWayOfThinkingIsNotAskedForAgain(t *testing.T) {
 	checkWhole(t, llmtest.Collect(t.Context(), m, req))
 	asked := w.Asked()
 	if len(asked) != 4 || !strings.Contains(asked[1].Body, `"effort":"high"`) || !strings.Contains(asked[2].Body, `"budget_tokens":32000`) || !strings.Contains(asked[3].Body, "budget_tokens") {
-		t.Errorf("%d requests: %v", len(asked), asked)
+		t.Errorf("%d requests: %v; want length 4, `\"effort\":\"high\"` in asked[1].Body, `\"budget_tokens\":32000` in asked[2].Body and \"budget_tokens\" in asked[3].Body", len(asked), asked)
 	}
 }
 
@@ -218,7 +218,7 @@ func TestModelsAreListedOverAllPages(t *testing.T) {
 	defer srv.Close()
 	list, err := Models(t.Context(), llm.Options{BaseURL: srv.URL + "/v1/", Key: "k"})
 	if err != nil || len(list) != 2 || list[0] != (protocol.ModelInfo{ID: "claude-opus-5-5", Name: "Claude Opus 5.5", ContextWindow: 1e6, MaxOutput: 128e3, Tools: true, Images: true, Thinking: true}) || list[1].ID != "claude-x" {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf(`got %+v %v; want no error, length 2, list[0] %v and list[1].ID "claude-x"`, list, err, protocol.ModelInfo{ID: "claude-opus-5-5", Name: "Claude Opus 5.5", ContextWindow: 1e6, MaxOutput: 128e3, Tools: true, Images: true, Thinking: true})
 	}
 	if _, err := Models(t.Context(), llm.Options{BaseURL: srv.URL, Key: "other"}); !errors.Is(err, protocol.ErrModel) {
 		t.Errorf("got %v; want the error protocol.ErrModel", err)

@@ -67,14 +67,14 @@ func checkWhole(t *testing.T, a llmtest.Answer) {
 		t.Fatalf(`got %+v; want no Err, Thinking "Let me läok 🚢.", Text "I will look." and Stop StopToolUse`, a)
 	}
 	if len(a.Calls) != 2 || a.Calls[0].ID != "toolu_1" || string(a.Calls[0].Arguments) != `{"command":"ls -la"}` || string(a.Calls[1].Arguments) != "{}" {
-		t.Fatalf("calls %+v", a.Calls)
+		t.Fatalf("calls: got %+v; want length 2, Calls[0].ID \"toolu_1\", Calls[0].Arguments `{\"command\":\"ls -la\"}` and Calls[1].Arguments \"{}\"", a.Calls)
 	}
 	if a.Deltas[0] != `{"command": "ls -la"}` || len(a.Content) != 5 || a.Content[0].Signature != "EqQB=" || !a.Content[1].Redacted || a.Content[1].Signature != "hidden==" {
-		t.Fatalf("content %+v", a.Content)
+		t.Fatalf("content: got %+v; want Deltas[0] `{\"command\": \"ls -la\"}`, length 5, Content[0].Signature \"EqQB=\", Content[1].Redacted and Content[1].Signature \"hidden==\"", a.Content)
 	}
 	want := protocol.Usage{Input: 25, Output: 40, CacheRead: 100, CacheWrite: 7, Total: 172, Reasoning: 12}
 	if a.Usage != want {
-		t.Fatalf("usage %+v", a.Usage)
+		t.Fatalf("usage: got %+v, want %+v", a.Usage, want)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestStreamErrorsHaveAKind(t *testing.T) {
 	} {
 		f := StreamError([]byte(body))
 		if !errors.Is(f, want.kind) || f.Again != want.again || f.Reason == "" {
-			t.Errorf("%s: %v, again %v", body, f, f.Again)
+			t.Errorf("%s: %v, again %v; want error kind, f.Again %v and some f.Reason", body, f, f.Again, want.again)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestRetryAfterIsReadInThreeForms(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := retryAfter(http.Header{tc.name: {tc.value}}, now); got != tc.want {
-				t.Errorf("%s: %s is %v", tc.name, tc.value, got)
+				t.Errorf("%s: %s is %v, want %v", tc.name, tc.value, got, tc.want)
 			}
 		})
 	}

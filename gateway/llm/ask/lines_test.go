@@ -36,7 +36,7 @@ func TestLinesEndInTwoWays(t *testing.T) {
 	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in))} {
 		got, err := readLines(r)
 		if !slices.Equal(got, want) || err != nil {
-			t.Errorf("got %q, %v", got, err)
+			t.Errorf("got %q, %v; want %v and no error", got, err, want)
 		}
 	}
 }

@@ -45,14 +45,14 @@ func checkWhole(t *testing.T, a llmtest.Answer) {
 		t.Fatalf(`got %+v; want no Err, Thinking "**Looking**\nI läok 🚢.", Text "I will look." and Stop StopToolUse`, a)
 	}
 	if len(a.Calls) != 2 || a.Calls[0].ID == "" || string(a.Calls[0].Arguments) != `{"command":"ls -la"}` || a.Calls[1].ID != "own1" || a.Calls[1].Name != "2nd__Glob" || string(a.Calls[1].Arguments) != "{}" {
-		t.Fatalf("calls %+v", a.Calls)
+		t.Fatalf("calls: got %+v; want length 2, some Calls[0].ID, Calls[0].Arguments `{\"command\":\"ls -la\"}`, Calls[1].ID \"own1\", Calls[1].Name \"2nd__Glob\" and Calls[1].Arguments \"{}\"", a.Calls)
 	}
 	if len(a.Content) != 4 || a.Content[0].Thinking != a.Thinking || a.Deltas[0] != `{"command":"ls -la"}` {
-		t.Fatalf("content %+v", a.Content)
+		t.Fatalf("content: got %+v; want length 4, Content[0].Thinking %v and Deltas[0] `{\"command\":\"ls -la\"}`", a.Content, a.Thinking)
 	}
 	want := protocol.Usage{Input: 20, Output: 39, CacheRead: 100, Total: 159, Reasoning: 30}
 	if a.Usage != want {
-		t.Fatalf("usage %+v", a.Usage)
+		t.Fatalf("usage: got %+v, want %+v", a.Usage, want)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestModelsAreListedOverAllPages(t *testing.T) {
 	defer srv.Close()
 	list, err := Models(t.Context(), llm.Options{BaseURL: srv.URL + "/", Key: "k"})
 	if err != nil || len(list) != 2 || list[0] != (protocol.ModelInfo{ID: "gemini-2.5-pro", Name: "Gemini 2.5 Pro", ContextWindow: 1048576, MaxOutput: 65536, Tools: true, Images: true, Thinking: true}) || list[1].ID != "gemini-2.0-flash" {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf(`got %+v %v; want no error, length 2, list[0] %v and list[1].ID "gemini-2.0-flash"`, list, err, protocol.ModelInfo{ID: "gemini-2.5-pro", Name: "Gemini 2.5 Pro", ContextWindow: 1048576, MaxOutput: 65536, Tools: true, Images: true, Thinking: true})
 	}
 	if _, err := Models(t.Context(), llm.Options{BaseURL: srv.URL, Key: "other"}); !errors.Is(err, protocol.ErrModel) {
 		t.Errorf("got %v; want the error protocol.ErrModel", err)

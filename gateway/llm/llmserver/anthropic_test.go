@@ -28,7 +28,7 @@ func TestAnthropicModelThinksCallsAndAnswers(t *testing.T) {
 				t.Fatalf("%s: got %+v; want no Err, Text %v and Calls of length %v", prompt, first, want.text, want.calls)
 			}
 			if first.Usage.Output == 0 || first.Usage.Total != first.Usage.Input+first.Usage.Output+first.Usage.CacheRead+first.Usage.CacheWrite {
-				t.Errorf("%s: usage %+v", prompt, first.Usage)
+				t.Errorf("%s: usage %+v; want Usage.Output other than 0 and Usage.Total %v", prompt, first.Usage, first.Usage.Input+first.Usage.Output+first.Usage.CacheRead+first.Usage.CacheWrite)
 			}
 			if want.calls == 0 {
 				if first.Stop != llm.StopEnd {
@@ -42,7 +42,7 @@ func TestAnthropicModelThinksCallsAndAnswers(t *testing.T) {
 			req.Messages = append(req.Messages, protocol.Message{Role: protocol.RoleAssistant, Content: first.Content})
 			for i, c := range first.Calls {
 				if c.ID == "" || i > 0 && c.ID == first.Calls[0].ID {
-					t.Errorf("%s: ids %+v", prompt, first.Calls)
+					t.Errorf("%s: ids %+v; want some c.ID and either i at most 0 or c.ID other than %v", prompt, first.Calls, first.Calls[0].ID)
 				}
 				req.Messages = append(req.Messages, result(c.ID, "the result"))
 			}

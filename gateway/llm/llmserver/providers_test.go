@@ -45,19 +45,19 @@ func TestOpenAIModelThinksCallsAndAnswers(t *testing.T) {
 			req := llm.Request{System: "You are a test.", Messages: []protocol.Message{user("do two things")}, Tools: tools}
 			first := llmtest.Collect(t.Context(), m, req)
 			if first.Err != nil || first.Stop != llm.StopToolUse {
-				t.Fatalf("stop %q: %v", first.Stop, first.Err)
+				t.Fatalf("stop %q: %v; want no Err and Stop StopToolUse", first.Stop, first.Err)
 			}
 			if strings.TrimSpace(first.Thinking) != "The user wants two things." || strings.TrimSpace(first.Text) != "I will do both." {
 				t.Errorf("thought %q, said %q", first.Thinking, first.Text)
 			}
 			if len(first.Calls) != 2 || string(first.Calls[0].Arguments) != `{"command":"echo hello from the model"}` || first.Calls[1].Name != "laptop__Glob" {
-				t.Fatalf("calls %+v", first.Calls)
+				t.Fatalf("calls: got %+v; want length 2, Calls[0].Arguments `{\"command\":\"echo hello from the model\"}` and Calls[1].Name \"laptop__Glob\"", first.Calls)
 			}
 			if first.Deltas[0] == "" || first.Calls[0].ID == "" || first.Calls[0].ID == first.Calls[1].ID {
 				t.Errorf("deltas %q, ids %q and %q", first.Deltas[0], first.Calls[0].ID, first.Calls[1].ID)
 			}
 			if first.Usage.Input == 0 || first.Usage.Output == 0 || first.Usage.Estimated {
-				t.Errorf("usage %+v", first.Usage)
+				t.Errorf("usage: got %+v; want Usage.Input other than 0, Usage.Output other than 0 and not Usage.Estimated", first.Usage)
 			}
 			req.Messages = append(req.Messages,
 				protocol.Message{Role: protocol.RoleAssistant, Content: first.Content},
@@ -147,7 +147,7 @@ func TestRealServerRefusesImagesItCannotSee(t *testing.T) {
 	for name, open := range wires {
 		got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Model: Model}), llm.Request{Messages: []protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("look"), picture}}}})
 		if !errors.Is(got.Err, protocol.ErrModel) || len(got.Retries) > 0 {
-			t.Errorf("%s: %v, %d retries", name, got.Err, len(got.Retries))
+			t.Errorf("%s: %v, %d retries; want error ErrModel and no Retries", name, got.Err, len(got.Retries))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func ask(t *testing.T, s *Server, messages string) answer {
 		Choices []struct{ Message answer }
 	}
 	if err := json.Unmarshal(raw, &reply); err != nil || len(reply.Choices) != 1 {
-		t.Fatalf("%s: %.2000s", resp.Status, raw)
+		t.Fatalf("%s: got %.2000s; want no error and Choices of length 1", resp.Status, raw)
 	}
 	return reply.Choices[0].Message
 }
@@ -122,7 +122,7 @@ func TestModelSpeaksEveryWire(t *testing.T) {
 			raw, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			if err != nil || resp.StatusCode != 200 || !strings.Contains(string(raw), tc.want) {
-				t.Errorf("%s: %s %.1500s (%v)", path, resp.Status, raw, err)
+				t.Errorf("%s: %s %.1500s (%v); want no error, resp.StatusCode 200 and %v in it", path, resp.Status, raw, err, tc.want)
 			}
 		})
 	}
@@ -132,6 +132,6 @@ func TestModelTalksForeverUntilTheContextIsFull(t *testing.T) {
 	s := Start(t, WithContext(2048))
 	got := ask(t, s, userJSON("forever"))
 	if !strings.HasPrefix(got.Content, "On and on and on and on") || len(got.Content) < 500 {
-		t.Errorf("%d bytes: %.100q", len(got.Content), got.Content)
+		t.Errorf(`%d bytes: %.100q; want a Content that begins with "On and on and on and on" and Content of length at least 500`, len(got.Content), got.Content)
 	}
 }

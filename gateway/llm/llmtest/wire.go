@@ -215,7 +215,7 @@ func (d Dialect) Test(t *testing.T, check func(*testing.T, Answer)) {
 		synctest.Test(t, func(t *testing.T) {
 			a := d.ask(t.Context(), NewWire(Reply{Err: io.ErrUnexpectedEOF}, Reply{Cut: io.ErrUnexpectedEOF}, Reply{Body: d.Whole}))
 			if len(a.Retries) != 2 {
-				t.Errorf("%+v", a.Retries)
+				t.Errorf("got %+v, want length 2", a.Retries)
 			}
 			same(t, a)
 		})

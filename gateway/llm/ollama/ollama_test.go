@@ -86,7 +86,7 @@ func TestRequestHoldsTheConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %s", raw)
+		t.Errorf("got %s, want %v", raw, want)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 		got := llmtest.Collect(t.Context(), New(llm.Options{BaseURL: s.URL, Model: "x"}), helloRequest())
 		s.Close()
 		if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) > 0 {
-			t.Errorf("%s: %v, %d retries", tc.body, got.Err, len(got.Retries))
+			t.Errorf("%s: %v, %d retries; want the error, %v in got.Err and no got.Retries", tc.body, got.Err, len(got.Retries), tc.says)
 		}
 	}
 }

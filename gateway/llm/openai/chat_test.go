@@ -253,7 +253,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 			s := newServe(t, tc.answer)
 			got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL, Key: "k"}), helloRequest())
 			if !errors.Is(got.Err, tc.want) || !strings.Contains(got.Err.Error(), tc.says) || len(got.Retries) != tc.retries {
-				t.Errorf("%q: %v, %d retries", tc.says, got.Err, len(got.Retries))
+				t.Errorf("%q: %v, %d retries; want the error, %v in got.Err and got.Retries of length %v", tc.says, got.Err, len(got.Retries), tc.says, tc.retries)
 			}
 		})
 	}
@@ -290,7 +290,7 @@ func TestRefusedParametersAreLeftOutFromThenOn(t *testing.T) {
 		}
 	}
 	if len(s.bodies) != 5 {
-		t.Fatalf("%d requests", len(s.bodies))
+		t.Fatalf("got %d requests, want 5", len(s.bodies))
 	}
 	for _, body := range s.bodies[3:] {
 		if body["stream_options"] != nil || body["max_tokens"] != nil || body["reasoning_effort"] != nil || body["max_completion_tokens"] != 10.0 {

@@ -25,7 +25,7 @@ func read(t *testing.T, w wire, body, contentType string) {
 			}
 		case llm.EventCall:
 			if complete[ev.Index] || ev.Block.ID == "" || ev.Block.Name == "" || len(ev.Block.Arguments) == 0 {
-				t.Fatalf("call %d: %+v", ev.Index, ev.Block)
+				t.Fatalf("call %d: %+v; want not complete[Index], some Block.ID, some Block.Name and some Block.Arguments", ev.Index, ev.Block)
 			}
 			complete[ev.Index] = true
 		}

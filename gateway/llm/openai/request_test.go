@@ -20,7 +20,7 @@ func sent(t *testing.T, open func(llm.Options) llm.Model, host, model string, re
 	s := newServe(t, events("data: {\"type\":\"response.completed\",\"response\":{}}\n\n"+data(okChat)))
 	llmtest.Collect(t.Context(), open(s.as(host, model)), req)
 	if len(s.bodies) != 1 {
-		t.Fatalf("%d requests", len(s.bodies))
+		t.Fatalf("got %d requests, want 1", len(s.bodies))
 	}
 	return s.bodies[0], s.headers[0]
 }
@@ -85,7 +85,7 @@ func TestThoughtsGoToNoOtherModel(t *testing.T) {
 			body, _ := sent(t, open, "models.example", "other", conversation(wire, "m"))
 			raw, err := json.Marshal(body)
 			if err != nil || strings.Contains(string(raw), "hm") || strings.Contains(string(raw), "encrypted_content\":\"e") {
-				t.Errorf("%s to %s: %s", wire, name, raw)
+				t.Errorf(`%s to %s: %s; want no error, no "hm" and no "encrypted_content\":\"e"`, wire, name, raw)
 			}
 		}
 	}

@@ -91,7 +91,7 @@ func TestSeveralLinesAreSeveralCalls(t *testing.T) {
 	t.Parallel()
 	_, calls := collect(t, request("run ls\n- read a.txt\n\nsearch for x"))
 	if len(calls) != 3 || !strings.HasPrefix(calls[1], "laptop__Read") {
-		t.Errorf("calls = %v", calls)
+		t.Errorf(`calls = %v; want length 3 and a calls[1] that begins with "laptop__Read"`, calls)
 	}
 }
 

@@ -204,7 +204,7 @@ func TestModelListsHaveAnOrderOfPrecedence(t *testing.T) {
 	r := New(settings{keys: map[string]string{"anthropic": "k"}, urls: map[string]string{"anthropic": url}}, nil, file, filepath.Join(t.TempDir(), "absent.json"))
 	_, info, err := r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "claude-opus-4-6"})
 	if err != nil || info.ContextWindow != 1e6 || info.MaxOutput != 5000 || info.Name != "Opus" || info.PriceIn == nil || *info.PriceIn != 5 || *info.PriceRead != 0.5 {
-		t.Errorf("%+v %v", info, err)
+		t.Errorf(`got %+v %v; want no error, ContextWindow 1e6, MaxOutput 5000, Name "Opus", PriceIn 5 and PriceRead 0.5`, info, err)
 	}
 	_, info, err = r.Open(t.Context(), protocol.ModelRef{Provider: "anthropic", ID: "mine"})
 	if err != nil || info.Name != "My model" || info.ContextWindow != 4096 || !info.Tools || *info.PriceOut != 0 {
@@ -256,7 +256,7 @@ func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
 	} {
 		res := tc.r.Test(t.Context(), tc.provider, tc.model)
 		if res.OK != tc.ok || !strings.Contains(res.Message, tc.want) || strings.Contains(res.Message, "wrong") {
-			t.Errorf("%s/%s: %+v", tc.provider, tc.model, res)
+			t.Errorf(`got %s/%s: %+v; want res.OK %v, %v in res.Message and no "wrong" in res.Message`, tc.provider, tc.model, res, tc.ok, tc.want)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -268,14 +268,14 @@ func TestTestSaysHowItWentAndWhatToDo(t *testing.T) {
 
 func TestCatalogueIsWellFormed(t *testing.T) {
 	if n := len(builtIn()); n < 35 {
-		t.Errorf("%d models", n)
+		t.Errorf("got %d models, want at least 35", n)
 	}
 	for id, m := range builtIn() {
 		if m.Name == "" || m.MaxOutput == 0 || !m.Tools {
 			t.Errorf("%s: got %+v; want some Name, MaxOutput other than 0 and Tools", id, m)
 		}
 		if m.PriceIn == nil || m.PriceOut == nil || *m.PriceOut < *m.PriceIn {
-			t.Errorf("%s: prices", id)
+			t.Errorf("%s: prices, want PriceOut at least %v", id, *m.PriceIn)
 		}
 		// The prices of a cache are easily swapped: reading is cheaper than input, writing dearer.
 		if m.PriceRead != nil && *m.PriceRead >= *m.PriceIn || m.PriceWrite != nil && *m.PriceWrite <= *m.PriceIn {

@@ -19,7 +19,7 @@ func TestPanicIsAnErrorAndIsLogged(t *testing.T) {
 		return errors.New("its own")
 	}
 	if err := call(func() {}); err.Error() != "its own" || logged.Len() > 0 {
-		t.Errorf("without a panic: got %v, log %q", err, logged.String())
+		t.Errorf(`without a panic: got %v, log %q; want the error "its own" and Len at most 0`, err, logged.String())
 	}
 	for _, value := range []any{"secret", errors.New("secret"), 7} {
 		logged.Reset()

@@ -67,7 +67,7 @@ func server(t *testing.T) (address string, pin Pin, got chan int) {
 func TestNothingIsSentToAGatewayWithAnotherKey(t *testing.T) {
 	address, pin, got := server(t)
 	if _, _, err := Dial(t.Context(), []string{address}, pinOf("tower")); !errors.Is(err, ErrWrongPin) {
-		t.Errorf("error = %v", err)
+		t.Errorf("error = %v, want error ErrWrongPin", err)
 	}
 	select {
 	case n := <-got:
@@ -127,7 +127,7 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 	pin := pinOf("tower")
 	tie := PeerID{pin, protocol.RoleNode}
 	if _, err := open().Find("", ""); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("empty: %v", err)
+		t.Errorf("empty: got %v, want error ErrNotFound", err)
 	}
 	_, err := open().Put(Pairing{Device: protocol.Device{ID: "d", Role: protocol.RoleNode, NodeID: "n"}, Token: "fd_1", Gateway: Gateway{Name: "Tower", Pin: pin, Addresses: []string{"a:1"}}})
 	if err != nil {
@@ -144,7 +144,7 @@ func TestPairedGatewaysAreKept(t *testing.T) {
 		t.Errorf(`got %+v, %v; want no error, Addresses %v and Refusal.By "owner"`, p, err, []string{"b:2", "a:1"})
 	}
 	if token, err := open().Token(tie); err != nil || token != "fd_1" {
-		t.Errorf("token %q, %v", token, err)
+		t.Errorf(`token: got %q, %v; want no error and token "fd_1"`, token, err)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "gateways.json"))
 	if err != nil || strings.Contains(string(data), "fd_1") {

@@ -40,7 +40,7 @@ func TestConcurrentProgramsLoseNoPairing(t *testing.T) {
 	wg.Wait()
 	list, err := first.List()
 	if err != nil || len(list) != programs {
-		t.Fatalf("%d pairings, %v", len(list), err)
+		t.Fatalf("got %d pairings, %v; want no error and length %v", len(list), err, programs)
 	}
 	for _, p := range list {
 		if p.Refusal == nil || p.Addresses[0] != "10.0.0.9:8788" {

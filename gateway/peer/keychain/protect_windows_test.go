@@ -34,7 +34,7 @@ func TestOtherProgramsCannotReadProtectedProcess(t *testing.T) {
 	}
 	defer func() { in.Close(); p.Wait() }()
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "fl_canary\n" {
-		t.Fatalf("output %q, %v", line, err)
+		t.Fatalf(`output: got %q, %v; want no error and line "fl_canary\n"`, line, err)
 	}
 	// Not WRITE_DAC: Wine does not support the OW entry and grants it to every owner.
 	for access, allowed := range map[uint32]bool{

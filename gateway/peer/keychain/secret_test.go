@@ -61,7 +61,7 @@ func suite(t *testing.T, s Store) {
 		t.Fatal(err)
 	}
 	if _, err := s.Get("a"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("Get after Delete = %v", err)
+		t.Errorf("Get after Delete = %v, want error ErrNotFound", err)
 	}
 	if got, err := s.Get("b"); err != nil || got.Reveal() != "other" {
 		t.Errorf("Delete took another secret along: %v, %v", got.Reveal(), err)
@@ -75,7 +75,7 @@ func TestFileKeepsSecrets(t *testing.T) {
 	suite(t, s)
 	path := filepath.Join(dir, "secrets.json")
 	if s.Where() != path {
-		t.Errorf("Where = %s", s.Where())
+		t.Errorf("Where = %s, want %s", s.Where(), path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -126,7 +126,7 @@ func TestKeychainKeepsSecrets(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "")
 	s := Open(t.TempDir())
 	if s.Where() != Keychain {
-		t.Fatalf("Where = %s", s.Where())
+		t.Fatalf("Where = %s, want %s", s.Where(), Keychain)
 	}
 	suite(t, s)
 }
@@ -138,7 +138,7 @@ func TestBrokenKeychainGivesWayToTheFile(t *testing.T) {
 	s := Open(dir)
 	suite(t, s)
 	if s.Where() != filepath.Join(dir, "secrets.json") {
-		t.Errorf("Where = %s", s.Where())
+		t.Errorf("Where = %s, want %s", s.Where(), filepath.Join(dir, "secrets.json"))
 	}
 }
 
@@ -151,26 +151,26 @@ func TestKeychainThatTakesNothingGivesWayToTheFile(t *testing.T) {
 	dir := t.TempDir()
 	s := Open(dir)
 	if s.Where() != Keychain {
-		t.Fatalf("Where = %s", s.Where())
+		t.Fatalf("Where = %s, want %s", s.Where(), Keychain)
 	}
 	mock(t, errors.New("no collection"))
 	if err := s.Set("a", "new"); err != nil {
 		t.Fatal(err)
 	}
 	if s.Where() != filepath.Join(dir, "secrets.json") {
-		t.Errorf("Where = %s", s.Where())
+		t.Errorf("Where = %s, want %s", s.Where(), filepath.Join(dir, "secrets.json"))
 	}
 
 	mock(t, nil) // the next start: the keychain is available again
 	s = Open(dir)
 	if got, err := s.Get("a"); err != nil || got.Reveal() != "new" {
-		t.Errorf("Get = %v, %v: what was set meanwhile is lost", got.Reveal(), err)
+		t.Errorf(`Get = %v, %v: what was set meanwhile is lost; want no error and Reveal "new"`, got.Reveal(), err)
 	}
 	if err := s.Set("a", "newer"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Get("a"); err != nil || got.Reveal() != "newer" || s.Where() != Keychain {
-		t.Errorf("Get = %v, %v in %s", got.Reveal(), err, s.Where())
+		t.Errorf(`Get = %v, %v in %s; want no error, got.Reveal "newer" and s.Where %v`, got.Reveal(), err, s.Where(), Keychain)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "secrets.json")); strings.Contains(string(data), "new") {
 		t.Errorf("the file still holds it: %s", data)

@@ -27,7 +27,7 @@ func TestLogRotates(t *testing.T) {
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != keep {
-		t.Errorf("%d files, %v", len(files), err)
+		t.Errorf("got %d files, %v; want no error and length %v", len(files), err, keep)
 	}
 	for _, f := range files {
 		info, err := f.Info()

@@ -107,7 +107,7 @@ func TestCPaceRefusesWhatIsNoElement(t *testing.T) {
 		strings.Repeat("01", 31), strings.Repeat("01", 33), "",
 	} {
 		if got, err := agree(s, unhex(t, bad)); !errors.Is(err, errExchange) {
-			t.Errorf("%s gives %x, %v", bad, got, err)
+			t.Errorf("%s gives %x, %v; want error errExchange", bad, got, err)
 		}
 	}
 }

@@ -43,12 +43,12 @@ func FuzzLinkAndCode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if l, err := ParseLink(text); err == nil {
 			if again, err := ParseLink(l.String()); err != nil || !reflect.DeepEqual(l, again) {
-				t.Errorf("%q: %+v became %+v, %v", text, l, again, err)
+				t.Errorf("%q: %+v became %+v, %v; want no error and %v", text, l, again, err, again)
 			}
 		}
 		if c, err := ParseCode(text); err == nil {
 			if again, err := ParseCode(c.String()); err != nil || !reflect.DeepEqual(c, again) {
-				t.Errorf("%q: %+v became %+v, %v", text, c, again, err)
+				t.Errorf("%q: %+v became %+v, %v; want no error and %v", text, c, again, err, again)
 			}
 		}
 	})

@@ -148,10 +148,10 @@ func TestAWrongCodeIsOneGuess(t *testing.T) {
 func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	real, his, secret, code := pinOf("tower"), pinOf("mallory"), NewSecret(), NewCode(3)
 	if r := talk(Device{Pin: his, Link: &Link{Pin: real, Invite: "i", Secret: secret}}, real, secret, nil, nil); !errors.Is(r.runErr, identity.ErrWrongPin) {
-		t.Errorf("link: %+v", r)
+		t.Errorf("link: got %+v, want error ErrWrongPin", r)
 	}
 	if r := talk(Device{Pin: his, Code: &code}, real, nil, &code, nil); !errors.Is(r.approveErr, ErrWrongSecret) || r.runErr == nil {
-		t.Errorf("code: %+v", r)
+		t.Errorf("code: got %+v; want error ErrWrongSecret and runErr set", r)
 	}
 	// Without a secret, the pairing continues to the words, which differ.
 	if r := talk(Device{Pin: his}, real, nil, nil, nil); r.approveErr == nil && slices.Equal(r.words, r.shown) {

@@ -45,7 +45,7 @@ func TestNameThatLeadsInsideIsNotConnected(t *testing.T) {
 			c.Close()
 		}
 		if !errors.Is(err, ErrNotPublic) {
-			t.Errorf("%s: got %v", host, err)
+			t.Errorf("%s: got %v, want error ErrNotPublic", host, err)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestNameThatChangesIsCheckedWhenItIsConnected(t *testing.T) {
 	changed.Store(true)
 	d := net.Dialer{Resolver: resolver, ControlContext: Control}
 	if _, err := d.DialContext(t.Context(), "tcp4", "rebound.example.:"+port); !errors.Is(err, ErrNotPublic) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %v, want error ErrNotPublic", err)
 	}
 	d.ControlContext = nil // it is the check that stops it
 	c, err := d.DialContext(t.Context(), "tcp4", "rebound.example.:"+port)

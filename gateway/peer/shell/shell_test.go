@@ -138,7 +138,7 @@ func TestShellNamesAreKnown(t *testing.T) {
 		`C:\Git\bin\bash.exe`: Bash,
 	} {
 		if k, ok := ParseKind(name); !ok || k != want {
-			t.Errorf("%q is %q, %v", name, k, ok)
+			t.Errorf("%q is %q, %v; want ok and k %v", name, k, ok, want)
 		}
 	}
 	for _, name := range []string{"fish", "nu", "powershell", "pwsh", "cmd", "cmd.exe", "tcsh", "xonsh", "bash2000"} {
@@ -190,7 +190,7 @@ func FuzzAnalyze(f *testing.F) {
 		facts := Analyze(text, k)
 		for i, c := range facts.Commands {
 			if len(c.Words) == 0 || c.Parent >= i {
-				t.Fatalf("%q: command %d: %+v", text, i, c)
+				t.Fatalf("%q: command %d: %+v; want some Words and Parent below %v", text, i, c, i)
 			}
 			for _, w := range c.Words {
 				if w.Plain() && len(facts.Findings) == 0 && strings.ContainsAny(w.Text, "\r\x00") {

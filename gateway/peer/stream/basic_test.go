@@ -73,14 +73,14 @@ func TestATransferBeyondTheLimitIsRefusedInWords(t *testing.T) {
 	const limit = "which is the limit"
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: maxOpen, Path: "x"})
 	if got, ok := waitUntil(t, said, "a refusal").(protocol.TransferAcceptParams); !ok || !strings.Contains(got.Error, limit) {
-		t.Errorf("a destination: got %+v", got)
+		t.Errorf("a destination: got %+v; want ok and %v in Error", got, limit)
 	}
 	event(e, protocol.EventTransferSend, protocol.TransferSend{TransferID: maxOpen, Path: "x"})
 	if got, ok := waitUntil(t, said, "a refusal").(protocol.TransferMetaParams); !ok || !strings.Contains(got.Error, limit) {
-		t.Errorf("a source: got %+v", got)
+		t.Errorf("a source: got %+v; want ok and %v in Error", got, limit)
 	}
 	event(e, protocol.EventTransferReceive, protocol.TransferReceive{TransferID: 7, Path: "x"}) // replaces the one with the same number
 	if got, ok := waitUntil(t, said, "the acceptance").(protocol.TransferAcceptParams); !ok || got.Error != "" {
-		t.Errorf("a number that is used again: got %+v", got)
+		t.Errorf("a number that is used again: got %+v; want ok and an empty Error", got)
 	}
 }

@@ -186,7 +186,7 @@ func TestAClockThatJumpsCostsNothing(t *testing.T) {
 		frames := 0
 		res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, func(n int) bool { frames = n; return false })
 		if sendErr != nil || err != nil || res.New != 1 || frames > 20 {
-			t.Fatalf("%d frames: %+v, %v %v", frames, res, sendErr, err)
+			t.Fatalf("%d frames: %+v, %v %v; want no send error, no error, New 1 and frames at most 20", frames, res, sendErr, err)
 		}
 		info, err := os.Stat(filepath.Join(to, "f"))
 		if err != nil || !info.ModTime().Equal(at) || equal(t, dir, to) != 1 {

@@ -43,13 +43,13 @@ func TestChangedNamesAreUnique(t *testing.T) {
 			}
 		}
 		if err := CheckName("windows", fitted); err != nil && name != "Icon\r" {
-			t.Errorf("%q became %q: %v", name, fitted, err)
+			t.Errorf(`%q became %q: %v, want no error or name "Icon\r"`, name, fitted, err)
 		}
 		got[name] = fitted
 		names.add(fitted)
 	}
 	if got["sub:dir/second"] != "sub_dir/second" || got["a:b.txt"] != "a_b.txt" {
-		t.Errorf("got %q", got)
+		t.Errorf(`got %q; want got["sub:dir/second"] "sub_dir/second" and got["a:b.txt"] "a_b.txt"`, got)
 	}
 }
 
@@ -111,10 +111,10 @@ func TestRealDisksGetChangedNames(t *testing.T) {
 				item := Item{Root: open(t, from), At: ".", Name: "tree:" + conflict}
 				res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict = conflict }, nil)
 				if err != nil || sendErr != nil || res.Failed != 0 {
-					t.Fatalf("%s: %d failures, %v, %v: %v", conflict, res.Failed, err, sendErr, res.Problems)
+					t.Fatalf("%s: %d failures, %v, %v: %v; want no error, no send error and Failed 0", conflict, res.Failed, err, sendErr, res.Problems)
 				}
 				if res.Top != "tree_"+conflict {
-					t.Errorf("reported top: got %q", res.Top)
+					t.Errorf("reported top: got %q, want %q", res.Top, "tree_"+conflict)
 				}
 				seen := map[string]int{}
 				filepath.WalkDir(filepath.Join(to, res.Top), func(p string, d os.DirEntry, err error) error {
@@ -142,6 +142,6 @@ func TestRealDisksGetChangedNames(t *testing.T) {
 func TestReserveOfFreeSpaceIsNamed(t *testing.T) {
 	err := checkSpace(open(t, t.TempDir()), protocol.TransferReceive{Size: 1 << 60})
 	if err == nil || !strings.Contains(err.Error(), "must stay free") {
-		t.Errorf("got %v", err)
+		t.Errorf(`got %v, want an error with "must stay free"`, err)
 	}
 }

@@ -143,7 +143,7 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 	}
 	for _, line := range describe(t, to) {
 		if strings.Contains(line, partSuffix) || strings.Contains(line, "(2)") {
-			t.Errorf("%s: left: %s", what, line)
+			t.Errorf(`%s: left: %s; want no %v and no "(2)"`, what, line, partSuffix)
 		}
 	}
 }

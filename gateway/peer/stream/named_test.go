@@ -41,7 +41,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 				item.Root.Close()
 			}
 			if (err == nil) != want {
-				t.Errorf("%s, %q sent: %v", who, name, err)
+				t.Errorf("%s, %q sent: %v; want success %v", who, name, err, want)
 			}
 		}
 		for name, want := range map[string]bool{at("inbox"): true, at("report"): false, dir: false, at("inbox/deeper"): false, at(".bashrc"): false} {
@@ -50,7 +50,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 				target.Root.Close()
 			}
 			if (err == nil) != want {
-				t.Errorf("%s, %q taken: %v", who, name, err)
+				t.Errorf("%s, %q taken: %v; want success %v", who, name, err, want)
 			}
 		}
 	}
@@ -113,6 +113,6 @@ func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
 		}
 	}
 	if list, err := os.ReadDir(n.dir); err != nil || len(list) != 2 {
-		t.Errorf("left: %v, %v", list, err)
+		t.Errorf("left: got %v, %v; want no error and length 2", list, err)
 	}
 }

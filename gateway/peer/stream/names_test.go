@@ -123,7 +123,7 @@ func TestNamesThatDifferInCaseAreTwoFilesOnLinux(t *testing.T) {
 			t.Run(n, func(t *testing.T) {
 				data, err := os.ReadFile(filepath.Join(to, "tree", filepath.FromSlash(n)))
 				if text := string(data); err != nil || text != "old "+n && conflict != protocol.ConflictOverwrite || text != "new "+n && conflict == protocol.ConflictOverwrite {
-					t.Errorf("%s: %q holds %q, %v", conflict, n, text, err)
+					t.Errorf("%s: %q holds %q, %v; want no error, either %q or conflict ConflictOverwrite and either %q or conflict other than ConflictOverwrite", conflict, n, text, err, "old "+n, "new "+n)
 				}
 			})
 		}
@@ -139,7 +139,7 @@ func TestNumberedNamesKeepTheirEndings(t *testing.T) {
 		})
 	}
 	if got := NumberedName(strings.Repeat("ü", 127)+".x", 12); len(got) > maxName || !strings.HasSuffix(got, " (12).x") {
-		t.Errorf("%d bytes: %s", len(got), got)
+		t.Errorf(`%d bytes: %s; want length at most %v and a text that ends with " (12).x"`, len(got), got, maxName)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestOnlyRequestedNamesAreReceived(t *testing.T) {
 					t.Errorf("got error %v, want one that names the machine and the name", err)
 				}
 				if list, _ := os.ReadDir(to); len(list) != 0 {
-					t.Errorf("arrived: %v", list)
+					t.Errorf("arrived: got %v, want none", list)
 				}
 			})
 		}

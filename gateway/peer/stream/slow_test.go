@@ -66,6 +66,6 @@ func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 	}
 	e.Close()
 	if list, err := os.ReadDir(home); err != nil || len(list) != 0 {
-		t.Errorf("left: %v, %v", list, err)
+		t.Errorf("left: got %v, %v; want no error and none", list, err)
 	}
 }

@@ -155,7 +155,7 @@ func TestAFolderArrivesAsItWas(t *testing.T) {
 	// Again: everything exists already.
 	res, sendErr, err = connectBoth(t, []Item{item}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.Skipped != 7 || res.New != 0 {
-		t.Errorf("again: %+v, %v, %v", res, sendErr, err)
+		t.Errorf("again: got %+v, %v, %v; want no send error, no error, Skipped 7 and New 0", res, sendErr, err)
 	}
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
 		t.Errorf("the second time changed something:\n%s", strings.Join(got, "\n"))
@@ -215,7 +215,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 		t.Error("a damaged part was continued")
 	}
 	if list := describe(t, to); len(list) != 1 {
-		t.Errorf("left: %v", list)
+		t.Errorf("left: got %v, want length 1", list)
 	}
 }
 

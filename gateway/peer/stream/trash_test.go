@@ -139,7 +139,7 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	l.addTrash(to)
 	l.sweepTrash(disk{to})
 	if list := trashEntries(root); len(list) != 1 || list[0] != fmt.Sprint(now.Add(-time.Hour).UnixMilli(), trashSuffix("young")) {
-		t.Errorf("left: %v", list)
+		t.Errorf("left: got %v; want length 1 and list[0] %v", list, fmt.Sprint(now.Add(-time.Hour).UnixMilli(), trashSuffix("young")))
 	}
 	get(t, to, trashName, "notes-t0011223344556677", "x")
 	// The oldest entry is removed when the limit is exceeded; the entry in use stays.
@@ -168,7 +168,7 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 		t.Errorf("an empty trash stays: %v", err)
 	}
 	if list, _ := os.ReadDir(filepath.Join(l.dir, "trash")); len(list) != 0 {
-		t.Errorf("noted: %v", list)
+		t.Errorf("noted: got %v, want none", list)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
 	}
 	for _, name := range gone {
 		if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("left: %s", name)
+			t.Errorf("left: got %s, want error ErrNotExist", name)
 		}
 	}
 	for _, name := range stays {
@@ -116,14 +116,14 @@ func TestCheckpointsOfTheLatestTransfersAreKept(t *testing.T) {
 		l.checkpoints(strconv.Itoa(i), atSource)
 	}
 	if again := l.checkpoints("first", atDestination); len(again) != 0 || len(l.latest.all) != maxCheckpointTransfers {
-		t.Errorf("%v of %d", again, len(l.latest.all))
+		t.Errorf("%v of %d; want none and latest.all of length %v", again, len(l.latest.all), maxCheckpointTransfers)
 	}
 	many := make(checkpoints)
 	for i := range 2 * maxCheckpointFiles {
 		many.add(strconv.Itoa(i), fileState{content: "1"})
 	}
 	if len(many) != maxCheckpointFiles {
-		t.Errorf("%d files", len(many))
+		t.Errorf("got %d files, want %d", len(many), maxCheckpointFiles)
 	}
 }
 

@@ -41,10 +41,10 @@ func TestDefineDerivesTheSpec(t *testing.T) {
 	t.Parallel()
 	s := sample()
 	if s.Spec.Name != "Sample" || s.Spec.Description != "Does things." || s.Spec.Effect != protocol.EffectWrite || !s.Spec.Idempotent {
-		t.Errorf("spec = %+v", s.Spec)
+		t.Errorf(`spec = %+v; want Spec.Name "Sample", Spec.Description "Does things.", Spec.Effect EffectWrite and Spec.Idempotent`, s.Spec)
 	}
 	if len(s.Caps) != 1 || s.Caps[0] != protocol.CapWrite {
-		t.Errorf("caps = %v", s.Caps)
+		t.Errorf("caps = %v; want length 1 and Caps[0] CapWrite", s.Caps)
 	}
 	var schema struct {
 		Type       string   `json:"type"`
@@ -57,7 +57,7 @@ func TestDefineDerivesTheSpec(t *testing.T) {
 		t.Fatal(err)
 	}
 	if schema.Type != "object" || strings.Join(schema.Required, " ") != "path" || schema.Properties["path"].Description != "where" {
-		t.Errorf("input schema = %s", s.Spec.InputSchema)
+		t.Errorf(`input schema = %s; want Type "object", Required "path" and Properties["path"].Description "where"`, s.Spec.InputSchema)
 	}
 	if strings.Contains(string(s.Spec.InputSchema), "additionalProperties\":false,\"type") {
 		t.Errorf("input schema forbids unknown arguments: %s", s.Spec.InputSchema)
@@ -104,7 +104,7 @@ func TestCallChecksArguments(t *testing.T) {
 				return
 			}
 			if string(raw) != `{"path":"a","html":"<&>"}` {
-				t.Errorf("result = %s", raw)
+				t.Errorf("result = %s, want raw `{\"path\":\"a\",\"html\":\"<&>\"}`", raw)
 			}
 		})
 	}

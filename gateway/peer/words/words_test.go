@@ -41,7 +41,7 @@ func FuzzShellsReadJoinedWordsAsSplitDoes(f *testing.F) {
 			t.Skip("no such argument exists")
 		}
 		if err != nil || !slices.Equal(got, list) {
-			t.Fatalf("%q became %q (%v)", list, got, err)
+			t.Fatalf("%q became %q (%v); want no error and %v", list, got, err, list)
 		}
 		if runtime.GOOS == "windows" {
 			return

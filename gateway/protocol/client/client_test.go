@@ -71,7 +71,7 @@ func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 			},
 		})
 		if r := <-up; r.Type != protocol.HelloOK || !c.Connected() {
-			t.Errorf("hello = %+v, connected %v", r, c.Connected())
+			t.Errorf("hello = %+v, connected %v; want r.Type HelloOK and c.Connected", r, c.Connected())
 		}
 		var wg sync.WaitGroup
 		for _, path := range []string{"a", "b", "bad"} {
@@ -79,16 +79,16 @@ func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 				r, err := Call(t.Context(), c, protocol.ConfigGet, protocol.ConfigGetParams{Path: path})
 				if path == "bad" {
 					if !errors.Is(err, protocol.ErrNotFound) || err.Error() != "no such path" {
-						t.Errorf("Call(bad) = %v", err)
+						t.Errorf(`Call(bad) = %v; want error ErrNotFound and the error "no such path"`, err)
 					}
 				} else if err != nil || r.Path != path {
-					t.Errorf("Call(%s) = %+v, %v", path, r, err)
+					t.Errorf("Call(%s) = %+v, %v; want no error and Path %v", path, r, err, path)
 				}
 			})
 		}
 		wg.Wait()
 		if err := quit(); !errors.Is(err, context.Canceled) {
-			t.Errorf("Run = %v", err)
+			t.Errorf("Run = %v, want error Canceled", err)
 		}
 		for i, e := range events {
 			if e != fmt.Sprint(i) {
@@ -96,7 +96,7 @@ func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 			}
 		}
 		if len(events) != 100 {
-			t.Errorf("%d events", len(events))
+			t.Errorf("got %d events, want 100", len(events))
 		}
 	})
 }
@@ -115,7 +115,7 @@ func TestTokenTravelsInConnectOnly(t *testing.T) {
 		defer stop()
 		_, quit := start(t, Options{Dial: dial, Token: "secret"})
 		if token := <-got; token != "secret" {
-			t.Errorf("token = %q", token)
+			t.Errorf(`token = %q, want "secret"`, token)
 		}
 		quit()
 	})
@@ -136,11 +136,11 @@ func TestCallsInFlightFailWhenTheConnectionDrops(t *testing.T) {
 		c, quit := start(t, Options{Dial: dial, OnDown: func(error) { downs++ }})
 		synctest.Wait()
 		if _, err := Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("Call = %v", err)
+			t.Errorf("Call = %v, want error ErrUnavailable", err)
 		}
 		synctest.Wait()
 		if _, err := Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("Call while disconnected = %v", err)
+			t.Errorf("Call while disconnected = %v, want error ErrUnavailable", err)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -167,10 +167,10 @@ func TestEndedContextLeavesTheConnection(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if _, err := Call(ctx, c, protocol.StatusGet, protocol.Empty{}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Call = %v", err)
+			t.Errorf("Call = %v, want error DeadlineExceeded", err)
 		}
 		if r, err := Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil || r.Version != "2" {
-			t.Errorf("Call = %+v, %v", r, err)
+			t.Errorf(`Call = %+v, %v; want no error and Version "2"`, r, err)
 		}
 		quit()
 	})
@@ -304,7 +304,7 @@ func TestTooLargeRequestIsNotSent(t *testing.T) {
 		synctest.Wait()
 		_, err := Call(t.Context(), c, protocol.ChatSend, protocol.ChatSendParams{Message: strings.Repeat("x", protocol.MaxReadFrame)})
 		if !errors.Is(err, protocol.ErrTooLarge) || !c.Connected() {
-			t.Errorf("Call = %v, connected %v", err, c.Connected())
+			t.Errorf("Call = %v, connected %v; want error ErrTooLarge and Connected", err, c.Connected())
 		}
 		quit()
 	})
@@ -326,7 +326,7 @@ func TestOddFramesAreDropped(t *testing.T) {
 		c, quit := start(t, Options{Dial: dial, OnDown: func(err error) { t.Errorf("down: %v", err) }})
 		synctest.Wait()
 		if r, err := Call(t.Context(), c, protocol.StatusGet, protocol.Empty{}); err != nil || r.Version != "1" {
-			t.Errorf("Call = %+v, %v", r, err)
+			t.Errorf(`Call = %+v, %v; want no error and Version "1"`, r, err)
 		}
 		quit()
 	})

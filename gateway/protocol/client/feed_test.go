@@ -81,7 +81,7 @@ func TestFeedAsksAgainWhenTheGatewayCannotAnswer(t *testing.T) {
 		p.idle()
 	}, time.Minute)
 	if !slices.Equal(log, []string{"snapshot 0"}) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("feed = %v, %v", log, err)
+		t.Errorf("feed = %v, %v; want %v and error DeadlineExceeded", log, err, []string{"snapshot 0"})
 	}
 }
 
@@ -93,7 +93,7 @@ func TestFeedEndsWhereThereIsNone(t *testing.T) {
 		p.idle()
 	}, time.Minute)
 	if !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("Feed = %v", err)
+		t.Errorf("Feed = %v, want error ErrNotFound", err)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestFeedSurvivesAReaderThatIsTooSlow(t *testing.T) {
 			time.Sleep(time.Minute)
 		}, func(protocol.Change) {})
 		if snapshots != 2 {
-			t.Errorf("%d snapshots", snapshots)
+			t.Errorf("got %d snapshots, want 2", snapshots)
 		}
 		quit()
 	})

@@ -16,11 +16,11 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 	c := ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "partly", Checks: checks}))
 	if c.Level != LevelWarning || len(c.Guarantees) != 3 || !c.Guarantees[0].Enforced || c.Guarantees[1].Text != "new.check." ||
 		c.Guarantees[2].Text != "Commands can use the network. Use Linux 6.7." {
-		t.Errorf("partly: %+v", c)
+		t.Errorf(`partly: got %+v; want Level %v, Guarantees of length 3, Guarantees[0].Enforced, Guarantees[1].Text "new.check." and Guarantees[2].Text "Commands can use the network. Use Linux 6.7."`, c, LevelWarning)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "blocked", Summary: "contained", Checks: checks}))
 	if c.Level != LevelGood || c.Line != "Commands here can write only in your workspace and have no network, unless you allow it." {
-		t.Errorf("contained: %+v", c)
+		t.Errorf(`contained: got %+v; want Level %v and Line "Commands here can write only in your workspace and have no network, unless you allow it."`, c, LevelGood)
 	}
 	protects := append([]protocol.EnforcedCheck{{ID: "fs.write.protected", Enforced: true}}, checks...)
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "allowed", Summary: "contained", Checks: protects}))

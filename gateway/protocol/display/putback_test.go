@@ -70,6 +70,6 @@ func TestFilesThatAreNotNamedAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, _ := CallText(protocol.Question{Kind: protocol.AskKeep, Tool: protocol.KeepTool, Args: args}, "Box"); got != "Keep .envrc and 8 more" {
-		t.Errorf("in one line: got %q", got)
+		t.Errorf(`in one line: got %q; want "Keep .envrc and 8 more"`, got)
 	}
 }

@@ -103,7 +103,7 @@ func (b *bench) pipe(t *testing.T) (send func(string), next func() string) {
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := (Stdio{Endpoint: b.URL + "/mcp", Token: "all"}).Serve(ctx, in, out); err != nil && ctx.Err() == nil {
-			t.Errorf("serve: %v", err)
+			t.Errorf("serve: got %v, want no error or Err set", err)
 		}
 		out.Close()
 	})

@@ -34,7 +34,7 @@ func throughStdio(t *testing.T, gateway, token string, o *sdk.ClientOptions, leg
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		if err := (Stdio{Endpoint: gateway + "/mcp", Token: token, Version: "1"}).Serve(ctx, in, out); err != nil && ctx.Err() == nil {
-			t.Errorf("serve: %v", err)
+			t.Errorf("serve: got %v, want no error or Err set", err)
 		}
 	})
 	options := &sdk.ClientSessionOptions{}
