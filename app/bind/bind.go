@@ -17,20 +17,23 @@ import (
 
 // Source has a state that changes: a feed.Value or a feed.Picture.
 type Source[S any] interface {
+	// Get returns the present state.
+	Get() S
 	// Changes yields the present state and, after changes, the latest one, until ctx ends.
 	Changes(ctx context.Context) iter.Seq[S]
 }
 
-// Watch calls show on the GUI thread with the states of v until ctx ends, a few times a second; see
-// [Together]. It returns at once.
+// Watch calls show on the GUI thread with the state of v, at first and after changes, until ctx ends, a
+// few times a second; see [Together]. It passes the state of that moment: an older one would undo what
+// another function has shown in the meantime. It returns at once.
 func Watch[S any](ctx context.Context, v Source[S], show func(S)) {
 	c := crossingOf(ctx)
 	crash.Go(func() {
-		for s := range v.Changes(ctx) {
+		for range v.Changes(ctx) {
 			if ctx.Err() != nil {
 				return
 			}
-			c.run(ctx, function{f: unlessDone(ctx, func() { show(s) })})
+			c.run(ctx, function{f: unlessDone(ctx, func() { show(v.Get()) })})
 			c.rest(ctx)
 		}
 	})

@@ -3,6 +3,7 @@ package bind
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -33,8 +34,8 @@ func TestWatchShowsTheNewestValueAndSkipsOlderOnes(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if n := len(shown); n < 2 || n > 4 || shown[0] != 0 || shown[n-1] != 1000 {
-			t.Errorf("shown %v", shown)
+		if n := len(shown); n < 2 || n > 4 || shown[n-1] != 1000 {
+			t.Errorf("got %v shown, want two to four values and 1000 as the last", shown)
 		}
 		cancel()
 		synctest.Wait()
@@ -42,6 +43,22 @@ func TestWatchShowsTheNewestValueAndSkipsOlderOnes(t *testing.T) {
 		synctest.Wait()
 		if shown[len(shown)-1] == -1 {
 			t.Error("shown after the end")
+		}
+	})
+}
+
+func TestWatchShowsNoStateThatWasReplacedBeforeItCrossed(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		v := feed.NewValue(0)
+		var shown []int
+		Watch(t.Context(), v, func(n int) { shown = append(shown, n) })
+		synctest.Wait() // it has seen 0, and gathers with others before it crosses
+		v.Update(func(n *int) { *n = 1 })
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if slices.Contains(shown, 0) || !slices.Contains(shown, 1) {
+			t.Errorf("got %v shown, want 1 alone", shown)
 		}
 	})
 }

@@ -195,6 +195,9 @@ type Picture struct {
 	facts []Fact
 }
 
+// Get returns the present view.
+func (p Picture) Get() View { return p.of.View() }
+
 // Changes yields the present view and, after changes of the facts, the latest one, until ctx ends.
 func (p Picture) Changes(ctx context.Context) iter.Seq[View] {
 	return changes(ctx, &p.of.mu, p.facts, func() View { return p.of.view })

@@ -42,6 +42,19 @@ func ScrollablesAt(c fyne.Canvas, at fyne.Position) (found []fyne.Scrollable) {
 	return found
 }
 
+// PositionIn returns the position of a visible object in the parent of root, an object around it.
+// In contrast to Fyne's driver it also finds objects that no frame has shown yet. Call it on the
+// GUI thread.
+func PositionIn(root, object fyne.CanvasObject) (position fyne.Position, found bool) {
+	walkVisible(root, func(o fyne.CanvasObject, at, _ fyne.Position, _ fyne.Size) bool {
+		if found = o == object; found {
+			position = at
+		}
+		return found
+	}, nil)
+	return position, found
+}
+
 func contains(pos fyne.Position, size fyne.Size, at fyne.Position) bool {
 	return at.X >= pos.X && at.Y >= pos.Y && at.X < pos.X+size.Width && at.Y < pos.Y+size.Height
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/code"
@@ -292,5 +293,32 @@ func TestAHitDeepInAnOutputIsScrolledTo(t *testing.T) {
 	from, size := out.VisibleArea()
 	if at.Y < from.Y || at.Y+10 > from.Y+size.Height || at.X < from.X || at.X+20 > from.X+size.Width {
 		t.Errorf("it is at %v, in view are %v from %v", at, size, from)
+	}
+}
+
+// TestAHitInANewRowIsScrolledTo has no window: to the driver, rows that no frame has shown are as
+// little known as those of a view in no window.
+func TestAHitInANewRowIsScrolledTo(t *testing.T) {
+	var items []Item
+	for i := range 40 {
+		items = append(items, Item{Key: fmt.Sprint("m", i), Kind: textKind, Data: strings.Repeat(fmt.Sprint("needle ", i, " in a haystack "), 40)})
+	}
+	tr := cardTranscript(t, nil, items...)
+	for _, w := range fyne.CurrentApp().Driver().AllWindows() {
+		w.SetContent(container.NewWithoutLayout())
+	}
+	tr.Search.Find("needle")
+	tr.Search.ShowHit("m20", 0)
+	last := tr.rows.order[len(tr.rows.order)-1].item.Key // its end is below the view
+	tr.Search.ShowHit(last, 39)
+	row := tr.rows.visible[last]
+	if row == nil {
+		t.Fatalf("the row %s is not in view", last)
+	}
+	if y := row.y + row.row.Passages()[0].Selectable().ShowHit(39).Y; y < 0 || y > tr.Size().Height-40 {
+		t.Errorf("the hit is at %v, want it in a view that is %v high", y, tr.Size().Height)
+	}
+	if at, _, ok := tr.Selection.positionAt(fyne.NewPos(100, row.y+row.h/2)); !ok || at.item != last {
+		t.Errorf("the text at the row is in %q, want %s", at.item, last)
 	}
 }

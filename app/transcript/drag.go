@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/code"
+	"fairlead/app/native"
 	"fairlead/app/selection"
 )
 
@@ -101,8 +102,6 @@ func distanceOutside(area fyne.CanvasObject, c *code.View, at fyne.Position) fyn
 
 // positionAt returns the visible text position nearest to a point of the transcript.
 func (s *Selection) positionAt(at fyne.Position) (textPosition, selection.Passage, bool) {
-	d := fyne.CurrentApp().Driver()
-	origin := d.AbsolutePositionForObject(s.area)
 	best, found := textPosition{}, selection.Passage(nil)
 	least := float32(-1)
 	for _, a := range s.rows.order {
@@ -113,7 +112,10 @@ func (s *Selection) positionAt(at fyne.Position) (textPosition, selection.Passag
 			if !p.Visible() {
 				continue
 			}
-			pos := d.AbsolutePositionForObject(p).Subtract(origin)
+			pos, ok := native.PositionIn(a.row, p)
+			if !ok {
+				continue
+			}
 			from, size := pos, p.Size()
 			if c, ok := p.(*code.View); ok { // the part visible in its panel
 				var in fyne.Position

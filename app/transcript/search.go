@@ -1,9 +1,8 @@
 package transcript
 
 import (
-	"fyne.io/fyne/v2"
-
 	"fairlead/app/code"
+	"fairlead/app/native"
 	"fairlead/app/selection"
 	"fairlead/app/style"
 )
@@ -11,7 +10,6 @@ import (
 // Search highlights a text in the rows of a [View], and one result as the current one.
 type Search struct {
 	rows    *viewport
-	area    fyne.CanvasObject           // in which the rows are
 	scroll  func(row int, into float32) // scrolls to a row
 	query   string
 	hitKey  string // the item with the current result
@@ -41,8 +39,6 @@ func (s *Search) ShowHit(key string, hit int) bool {
 	if a == nil {
 		return true
 	}
-	d := fyne.CurrentApp().Driver()
-	origin := d.AbsolutePositionForObject(s.area)
 	y, n, room := a.y, 0, true
 	for _, p := range a.row.Passages() {
 		if !p.Visible() || isRepeated(p) {
@@ -56,7 +52,9 @@ func (s *Search) ShowHit(key string, hit int) bool {
 			if l, ok := p.(*code.LineView); ok {
 				room = !l.Hides(hit - n)
 			}
-			y = d.AbsolutePositionForObject(p).Y - origin.Y + at.Y
+			if pos, ok := native.PositionIn(a.row, p); ok { // no frame may have shown a new row yet
+				y = pos.Y + at.Y
+			}
 			break
 		} else {
 			n += found

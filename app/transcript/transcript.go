@@ -70,7 +70,7 @@ func New(create func(kind int) Row) *View {
 	}
 	t.rows.leave = func(a *visibleRow) { dropFocus(t, a) }
 	t.Selection = &Selection{rows: t.rows, area: t, scroll: t.scrollBy}
-	t.Search = &Search{rows: t.rows, area: t, scroll: t.moveTo}
+	t.Search = &Search{rows: t.rows, scroll: t.moveTo}
 	t.bar = widgets.NewScrollBar(true, func(to float32) { t.moveTo(t.rows.rowAt(to)) })
 	t.toEnd = newEndButton(t.ScrollToEnd)
 	t.ring.Hide()
