@@ -20,7 +20,7 @@ run_test() {
   if packaging/desktop-session.sh --panel -- build/desktop.test -test.v -test.timeout 20m -test.run "^$1\$" >"$log" 2>&1; then
     grep '^--- ' "$log"
   else
-    flock "$SHOTS" sh -c 'echo "FAILED: $1"; cat "$2"; echo "pictures of $1: $(dirname "$2")"' - "$1" "$log"
+    flock "$SHOTS" sh -c 'echo "FAILED: $1"; cat "$2"; echo "the end of its log:"; tail -n 40 "$(dirname "$2")/program.log"; echo "pictures of $1: $(dirname "$2")"' - "$1" "$log"
     return 1
   fi
 }

@@ -60,8 +60,9 @@ func TestEachGatewayHasItsOwnWindow(t *testing.T) {
 	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowAnswer(requests()[0])); err != nil {
 		t.Fatal(err)
 	}
-	// the button, not the text below it
-	open := p.waitTextIn(mainWindow, "Open", settingsPage)
+	// the button beside the other one, not the word in the text below
+	line := p.waitTextIn(mainWindow, "Unpair", settingsPage).Y
+	open := p.waitTextIn(mainWindow, "Open", func(w window) window { w = settingsPage(w); w.y, w.h = line-20, 40; return w })
 	p.screenshot("paired")
 	p.click(open)
 	const far = " – Fairlead$"

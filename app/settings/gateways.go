@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ type gatewaysPage struct {
 	result    *widgets.Paragraph
 	words     *widgets.Paragraph // of the pairing in progress
 	confirmID string             // ID of the gateway whose Leave waits for a confirmation
+	shown     *shownGateways     // what the list shows; nil before the first time
 	box       fyne.CanvasObject
 
 	invitation, address, name *widgets.Entry
@@ -136,8 +138,20 @@ func howToPair(work bool) string {
 	return "On the other computer: Machines › Add a machine › Invite a device to control Fairlead. Paste the link or code here."
 }
 
+// shownGateways is what the list of gateways is made from.
+type shownGateways struct {
+	list      []Gateway
+	confirmID string
+	err       error
+}
+
 func (e *gatewaysPage) load() {
 	bind.Go(e.page.ctx, func(context.Context) ([]Gateway, error) { return e.gateways.List() }, func(list []Gateway, err error) {
+		now := shownGateways{list, e.confirmID, err}
+		if e.shown != nil && reflect.DeepEqual(*e.shown, now) {
+			return // a press on a button that is replaced meanwhile would be lost
+		}
+		e.shown = &now
 		e.list.Objects = nil
 		switch {
 		case err != nil:

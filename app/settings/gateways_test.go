@@ -84,6 +84,13 @@ func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
 			t.Error("the invitation, which counts once, is still there")
 		}
 
+		row := e.list.Objects[0]
+		f.changes.Update(func(n *int) { *n++ })
+		pagetest.Settle()
+		if e.list.Objects[0] != row {
+			t.Error("got a new row for a gateway that has not changed, want the same: a press on its button would be lost")
+		}
+
 		press("Open")
 		pagetest.Settle()
 		if f.opened != "new" {
