@@ -184,7 +184,7 @@ var otherMethods = func() map[string]string {
 	for reason, names := range map[string]string{
 		"only reads": `connect tools.list logs.get config.get session.get session.stats session.history session.preview sessions.list cron.status cron.list
 			cron.runs heartbeat.status channels.list channel.status pair.list skills.status skills.update transfer.list transfer.get workspace.list
-			workspace.read files.list files.changes files.diff files.read config.schema feed.subscribe media.get question.list question.get question.watch nodes.list device.list
+			workspace.read files.list files.find files.changes files.diff files.read config.schema feed.subscribe media.get question.list question.get question.watch nodes.list device.list
 			status.get models.providers models.list models.test models.detect models.local sessions.search session.archives session.archive.read journal.list
 			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
 			servers.find servers.logs servers.items servers.read`,

@@ -175,15 +175,15 @@ func (p *painter) line(line Line, offset int) {
 		}
 	}
 	text := []rune(line.Text())
-	highlight := func(from, to int, name fyne.ThemeColorName) {
+	highlight := func(from, to int, draw func(from, to float32)) {
 		if from, to = max(from-offset, 0), min(to-offset, len(text)); from < to {
-			p.fill(p.left+p.cell.Width*float32(columns(string(text[:from]))), p.left+p.cell.Width*float32(columns(string(text[:to]))), name)
+			draw(p.left+p.cell.Width*float32(columns(string(text[:from]))), p.left+p.cell.Width*float32(columns(string(text[:to]))))
 		}
 	}
 	for k, hit := range p.text.Hits {
-		highlight(hit[0], hit[1], p.text.HitColor(k))
+		highlight(hit[0], hit[1], func(from, to float32) { p.hit(from, to, k == p.text.Current) })
 	}
-	highlight(p.text.From, p.text.To, "selection")
+	highlight(p.text.From, p.text.To, func(from, to float32) { p.fill(from, to, "selection") })
 	if line.Gutter != "" {
 		p.cells(Span{Text: line.Gutter, Color: style.ColorMuted}, -p.at.X)
 	}
@@ -192,6 +192,18 @@ func (p *painter) line(line Line, offset int) {
 	}
 	if p.isCut {
 		p.ellipses(line, p.gutter+columns(string(text)))
+	}
+}
+
+// hit fills the background of a search result; the current one has a frame.
+func (p *painter) hit(from, to float32, isCurrent bool) {
+	p.fill(from, to, style.ColorFound)
+	if isCurrent {
+		c := style.Color(style.ColorNeedsYou)
+		p.rect(from, 0, to-from, 1, c)
+		p.rect(from, p.cell.Height-1, to-from, 1, c)
+		p.rect(from, 0, 1, p.cell.Height, c)
+		p.rect(to-1, 0, 1, p.cell.Height, c)
 	}
 }
 

@@ -2,12 +2,14 @@ package code
 
 import (
 	"image"
+	"image/color"
 	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
+	"fairlead/app/style"
 	"fairlead/app/widgets/widgettest"
 )
 
@@ -123,5 +125,24 @@ func TestItalicLettersLeanToTheRight(t *testing.T) {
 	}
 	if upright, italic := lean("|"), lean("\x1b[3m|"); upright != 0 || italic < 2 {
 		t.Errorf("an upright line leans by %d, an italic one by %d", upright, italic)
+	}
+}
+
+func TestCurrentSearchResultHasAFrame(t *testing.T) {
+	p := NewPanel(0)
+	widgettest.Window(t, p, 200, 60)
+	p.SetText("find find")
+	if n := p.view.text.Find("find"); n != 2 {
+		t.Fatalf("got %d results, want 2", n)
+	}
+	p.view.text.ShowHit(1)
+	at, area := p.view.picture.area(p.view.Size())
+	img := p.view.picture.draw(int(area.Width), int(area.Height), at, area).(*image.RGBA)
+	corner := func(column int) color.Color { return color.NRGBAModel.Convert(img.At(int(float32(column)*Cell().Width)+1, 0)) }
+	if got, want := corner(0), style.Color(style.ColorFound); got != want {
+		t.Errorf("another result begins with %v, want its background %v", got, want)
+	}
+	if got, want := corner(5), style.Color(style.ColorNeedsYou); got != want {
+		t.Errorf("the current result begins with %v, want its frame %v", got, want)
 	}
 }

@@ -124,7 +124,10 @@ func (d *painter) backgrounds() {
 	h, offset := d.text, d.at.offset
 	for k, hit := range h.Hits {
 		for b := range d.boxes(hit[0]-offset, hit[1]-offset) {
-			d.fill(b.X, b.Y+1, b.Width, b.Height-2, h.HitColor(k))
+			if k == h.Current { // in a frame
+				d.fill(b.X-1, b.Y, b.Width+2, b.Height, style.ColorNeedsYou)
+			}
+			d.fill(b.X, b.Y+1, b.Width, b.Height-2, style.ColorFound)
 		}
 	}
 	if h.From < h.To {

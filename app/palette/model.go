@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"fairlead/app/feed"
@@ -30,44 +31,37 @@ type Model struct {
 	feed    *feed.Feed
 	own     []Entry
 	setting *feed.Value[[]Entry]
-	files   *feed.Value[[]Entry]
+	changed *feed.Value[[]Entry] // files that the agent changed
 }
 
 // NewModel creates a model of the entries of a gateway. own are the actions and pages of the program.
 func NewModel(f *feed.Feed, own []Entry) *Model {
-	return &Model{feed: f, own: own, setting: feed.NewValue[[]Entry](nil), files: feed.NewValue[[]Entry](nil)}
+	return &Model{feed: f, own: own, setting: feed.NewValue[[]Entry](nil), changed: feed.NewValue[[]Entry](nil)}
 }
 
-// Load loads the settings and the files. Until then, none is found by its name. It blocks.
+// Load loads the settings and the files that the agent changed. Until then, none is found by its
+// name. It blocks.
 func (m *Model) Load(ctx context.Context) error {
-	return errors.Join(m.loadSettings(ctx), m.loadFiles(ctx))
+	return errors.Join(m.loadSettings(ctx), m.loadChanged(ctx))
 }
 
-// loadFiles loads the files of this computer's workspace and those that the agent changed anywhere:
-// two calls, however much is typed.
-func (m *Model) loadFiles(ctx context.Context) error {
+// loadChanged loads the files that the agent changed anywhere on this computer.
+func (m *Model) loadChanged(ctx context.Context) error {
 	local, ok := m.feed.View().Machines.Local()
 	if !ok {
 		return nil
 	}
-	r, err := feed.Call(ctx, m.feed, protocol.FilesList, protocol.FilesListParams{Node: local.ID})
-	c, failed := feed.Call(ctx, m.feed, protocol.FilesChanges, protocol.FilesChangesParams{Node: local.ID})
+	c, err := feed.Call(ctx, m.feed, protocol.FilesChanges, protocol.FilesChangesParams{Node: local.ID})
 	var list []Entry
-	seen := map[host.Target]bool{}
-	add := func(e Entry) {
-		if !seen[e.Target] && len(list) < maxFiles {
-			seen[e.Target] = true
-			list = append(list, e)
+	seen := map[string]bool{}
+	for _, change := range c.Changes {
+		if !seen[change.Path] && len(list) < maxChanged {
+			seen[change.Path] = true
+			list = append(list, fileIn(local.ID, change.Path, false))
 		}
 	}
-	for _, f := range r.Entries {
-		add(fileEntry(local.ID, r.Path, f))
-	}
-	for _, change := range c.Changes {
-		add(changedEntry(local.ID, change.Path))
-	}
-	m.files.Update(func(l *[]Entry) { *l = list })
-	return errors.Join(err, failed)
+	m.changed.Update(func(l *[]Entry) { *l = list })
+	return err
 }
 
 func (m *Model) loadSettings(ctx context.Context) error {
@@ -85,11 +79,14 @@ func (m *Model) loadSettings(ctx context.Context) error {
 	return nil
 }
 
-// Most entries that are shown, and most files that are found by name.
 const (
 	maxEntries = 30
 	maxRecent  = 6 // chats, while nothing is typed
-	maxFiles   = 5000
+	maxChanged = 5000
+	maxBelow   = 20
+	minQuery   = 2 // letters of a search for files
+	// typingPause is how long a person types nothing before files are searched.
+	typingPause = 150 * time.Millisecond
 )
 
 // Find returns the entries that contain all words of a query, the best first. Without a query it
@@ -108,7 +105,7 @@ func (m *Model) Find(query string) []Entry {
 		rank int
 	}
 	var found []ranked
-	for _, e := range slices.Concat(m.own, m.pausing(v), chatEntries(v), machineEntries(v), machineActions(v), m.setting.Get(), m.files.Get()) {
+	for _, e := range slices.Concat(m.own, m.pausing(v), chatEntries(v), machineEntries(v), machineActions(v), m.setting.Get(), m.changed.Get()) {
 		if r := rank(e, query); r >= 0 {
 			found = append(found, ranked{e, r})
 		}
@@ -175,4 +172,39 @@ func (m *Model) Files(ctx context.Context, query string) ([]Entry, error) {
 		}
 	}
 	return list, nil
+}
+
+// IsSearch reports whether files of the workspace are searched for a query.
+func IsSearch(query string) bool {
+	return !IsPath(query) && len([]rune(strings.TrimSpace(query))) >= minQuery
+}
+
+// Below returns files and folders below this computer's workspace that fit a query. It waits until
+// nobody types and blocks; if ctx ends, it returns its error.
+func (m *Model) Below(ctx context.Context, query string) ([]Entry, error) {
+	local, ok := m.feed.View().Machines.Local()
+	if !ok {
+		return nil, nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-time.After(typingPause):
+	}
+	r, err := feed.Call(ctx, m.feed, protocol.FilesFind, protocol.FilesFindParams{Node: local.ID, Query: query, Limit: maxBelow})
+	var list []Entry
+	for _, f := range r.Found {
+		list = append(list, fileIn(local.ID, joinPath(r.Path, f.Path), f.Folder))
+	}
+	return list, err
+}
+
+// Join appends the files that are not in a list yet.
+func Join(list, files []Entry) []Entry {
+	for _, f := range files {
+		if !slices.ContainsFunc(list, func(e Entry) bool { return e.Target == f.Target }) {
+			list = append(list, f)
+		}
+	}
+	return list
 }

@@ -1,6 +1,7 @@
 package palette
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -50,7 +51,7 @@ func run(t *testing.T, body func(t *testing.T, m *Model, g *feedtest.Gateway)) {
 			}}, nil
 		})
 		feedtest.On(g, protocol.FilesChanges, func(protocol.FilesChangesParams) (protocol.FilesChangesResult, error) {
-			return protocol.FilesChangesResult{Changes: []protocol.FileChange{{Path: "/home/ann/src/lexer.go"}, {Path: "/home/ann/door.txt"}}}, nil
+			return protocol.FilesChangesResult{Changes: []protocol.FileChange{{Path: "/home/ann/src/lexer.go"}, {Path: "/home/ann/src/lexer.go"}}}, nil
 		})
 	}, func(t *testing.T, f *feed.Feed, g *feedtest.Gateway) { body(t, NewModel(f, own), g) })
 }
@@ -72,8 +73,7 @@ func TestBestEntriesComeFirst(t *testing.T) {
 			"size text":  "Text size",
 			"textsize":   "Text size",
 			"no such":    "",
-			"doo":        "door.txt", // once, although the agent changed it
-			"lexer":      "lexer.go",
+			"lexer":      "lexer.go", // once, although the agent changed it twice
 			"src lex":    "lexer.go",
 		} {
 			if got := titles(m.Find(query)); got != want {
@@ -134,6 +134,46 @@ func TestPathFindsFilesOfThisComputer(t *testing.T) {
 	for query, want := range map[string]bool{"~": true, "/etc": true, `C:\Users`: true, "c:/x": true, "a/b": false, "tower": false, "C:": false} {
 		if got := IsPath(query); got != want {
 			t.Errorf("IsPath(%q): got %v, want %v", query, got, want)
+		}
+	}
+}
+
+func TestFilesBelowTheWorkspaceAreSearchedOnTheMachine(t *testing.T) {
+	t.Parallel()
+	run(t, func(t *testing.T, m *Model, g *feedtest.Gateway) {
+		feedtest.On(g, protocol.FilesFind, func(p protocol.FilesFindParams) (protocol.FilesFindResult, error) {
+			if p.Node != "laptop" || p.Limit == 0 {
+				return protocol.FilesFindResult{}, protocol.ErrBadRequest
+			}
+			return protocol.FilesFindResult{Path: "/home/ann", Found: []protocol.FoundFile{{Path: "src/deep/lexer.go"}, {Path: "src/lexer.go"}, {Path: "src/lexers", Folder: true}}}, nil
+		})
+		if err := m.Load(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		files, err := m.Below(t.Context(), "lexer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := Join(m.Find("lexer"), files)
+		if got, want := titles(list), "lexer.go, lexer.go, lexers"; got != want {
+			t.Fatalf("got %q, want %q: each file once", got, want)
+		}
+		if got, want := list[1].Target, (host.File{Machine: "laptop", Path: "/home/ann/src/deep/lexer.go"}); got != want || list[1].Kind != "File in deep" {
+			t.Errorf("got %+v, %q, want %+v in deep", got, list[1].Kind, want)
+		}
+		if got, want := list[2].Target, (host.File{Machine: "laptop", Path: "/home/ann/src/lexers/"}); got != want || list[2].Kind != "Folder in src" {
+			t.Errorf("got %+v, %q, want the folder %+v", got, list[2].Kind, want)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		end()
+		before := len(g.Called(protocol.FilesFind.Name))
+		if _, err := m.Below(ctx, "lexe"); err == nil || len(g.Called(protocol.FilesFind.Name)) != before {
+			t.Errorf("got error %v and %d searches, want none for a query that changed", err, len(g.Called(protocol.FilesFind.Name))-before)
+		}
+	})
+	for query, want := range map[string]bool{"a": false, "ab": true, " a ": false, "~/a": false, "": false} {
+		if got := IsSearch(query); got != want {
+			t.Errorf("IsSearch(%q): got %v, want %v", query, got, want)
 		}
 	}
 }

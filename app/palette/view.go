@@ -28,6 +28,10 @@ type View struct {
 	box     *fyne.Container
 	entries []Entry
 	current int
+	// search ends the search for files; it is nil while none runs.
+	search context.CancelFunc
+	// isAwaited means that the first file is chosen once it is found.
+	isAwaited bool
 }
 
 const (
@@ -44,7 +48,10 @@ func Show(ctx context.Context, h host.Host, m *Model, c fyne.Canvas) *View {
 	v.field.OnChanged = v.find
 	v.field.OnCancel = v.Close
 	v.field.OnMove = v.move
-	v.field.OnChoose = func() { v.choose(v.current) }
+	v.field.OnChoose = func() {
+		v.isAwaited = v.search != nil && len(v.entries) == 0
+		v.choose(v.current)
+	}
 	v.list = widgets.NewItemList(v.choose)
 	v.list.Compact = true
 	v.note.Hide()
@@ -76,8 +83,9 @@ func (place) Layout(o []fyne.CanvasObject, size fyne.Size) {
 
 // find shows what fits the query.
 func (v *View) find(query string) {
+	v.stopSearch()
 	if !IsPath(query) {
-		v.show(v.model.Find(query), nothingFound)
+		v.searchBelow(query, v.model.Find(query))
 		return
 	}
 	bind.Go(v.ctx, func(ctx context.Context) ([]Entry, error) { return v.model.Files(ctx, query) }, func(list []Entry, err error) {
@@ -90,6 +98,34 @@ func (v *View) find(query string) {
 		}
 		v.show(list, "No file or folder begins like this.")
 	})
+}
+
+// searchBelow shows what fits a query, and then the files below the workspace, too.
+func (v *View) searchBelow(query string, list []Entry) {
+	if !IsSearch(query) {
+		v.show(list, nothingFound)
+		return
+	}
+	v.show(list, searching)
+	ctx, end := context.WithCancel(v.ctx)
+	v.search = end
+	bind.Go(ctx, func(ctx context.Context) ([]Entry, error) { return v.model.Below(ctx, query) }, func(files []Entry, _ error) {
+		current, isAwaited := v.current, v.isAwaited
+		v.stopSearch()
+		v.show(Join(v.model.Find(query), files), nothingFound) // what can be searched without files is shown
+		v.move(current)
+		if isAwaited {
+			v.choose(v.current)
+		}
+	})
+}
+
+// stopSearch ends the search for files.
+func (v *View) stopSearch() {
+	if v.search != nil {
+		v.search()
+	}
+	v.search, v.isAwaited = nil, false
 }
 
 func (v *View) show(list []Entry, none string) {

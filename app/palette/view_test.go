@@ -2,16 +2,20 @@ package palette
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/feed"
+	"fairlead/app/feed/feedtest"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
 )
 
 // open shows a palette over a window with a field that has the focus.
@@ -105,4 +109,63 @@ func TestPaletteFitsNarrowWindows(t *testing.T) {
 			t.Errorf("largest text in a window of %v: got %v at %v, want it inside", width, size, pos)
 		}
 	}
+}
+
+func TestFilesBelowAppearWithoutMovingTheChosenLine(t *testing.T) {
+	run(t, func(t *testing.T, m *Model, g *feedtest.Gateway) {
+		feedtest.On(g, protocol.FilesFind, func(p protocol.FilesFindParams) (protocol.FilesFindResult, error) {
+			if p.Query != "machine" {
+				return protocol.FilesFindResult{}, nil
+			}
+			return protocol.FilesFindResult{Path: "/home/ann", Found: []protocol.FoundFile{{Path: "a/machine.txt"}}}, nil
+		})
+		pagetest.App(t)
+		w := pagetest.Window(t, widgets.NewParagraph("", style.ColorText, "text"), 800, 600)
+		h := &pagetest.Host{}
+		v := Show(t.Context(), h, m, w.Canvas())
+		defer v.Close()
+		pagetest.Settle()
+		test.Type(v.field, "mach")
+		pagetest.Settle()
+		test.Type(v.field, "ine")
+		key(w, fyne.KeyDown)
+		before := titles(v.entries)
+		time.Sleep(2 * typingPause)
+		pagetest.Settle()
+		if got := titles(v.entries); got != before+", machine.txt" || v.current != 1 {
+			t.Errorf("got %q and line %d, want %q, the file and line 1", got, v.current, before)
+		}
+		if got := len(g.Called(protocol.FilesFind.Name)); got != 1 {
+			t.Errorf("got %d searches, want one of what was typed at last", got)
+		}
+		v.field.SetText("machine.txt")
+		if !v.note.Visible() || v.note.Text() != searching {
+			t.Errorf("got %q, want %q until the files were searched", v.note.Text(), searching)
+		}
+		time.Sleep(2 * typingPause)
+		pagetest.Settle()
+		if v.note.Text() != nothingFound {
+			t.Errorf("got %q, want %q", v.note.Text(), nothingFound)
+		}
+	})
+}
+
+func TestEnterWaitsForTheFile(t *testing.T) {
+	run(t, func(t *testing.T, m *Model, g *feedtest.Gateway) {
+		feedtest.On(g, protocol.FilesFind, func(protocol.FilesFindParams) (protocol.FilesFindResult, error) {
+			return protocol.FilesFindResult{Path: "/home/ann", Found: []protocol.FoundFile{{Path: "a/deep.txt"}}}, nil
+		})
+		pagetest.App(t)
+		w := pagetest.Window(t, widgets.NewParagraph("", style.ColorText, "text"), 800, 600)
+		h := &pagetest.Host{}
+		v := Show(t.Context(), h, m, w.Canvas())
+		pagetest.Settle()
+		test.Type(v.field, "deep")
+		key(w, fyne.KeyReturn)
+		time.Sleep(2 * typingPause)
+		pagetest.Settle()
+		if len(h.Did) != 1 || !strings.Contains(h.Did[0], "deep.txt") {
+			t.Errorf("got %q, want the file opened", h.Did)
+		}
+	})
 }

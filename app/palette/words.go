@@ -16,6 +16,9 @@ const Placeholder = "Find chats, machines, files, settings and actions"
 // nothingFound says that no entry fits, and what a query can also be.
 const nothingFound = "Nothing found. A path such as ~/Documents shows files of this computer."
 
+// searching stands where nothing is found until all files were searched.
+const searching = "Searching files…"
+
 // noFolder says why a folder has no files to show. What the machine says is for the agent.
 func (m *Model) noFolder(err error) string {
 	if errors.Is(err, protocol.ErrNotConnected) || errors.Is(err, protocol.ErrUnavailable) {
@@ -72,25 +75,37 @@ func settingEntry(f protocol.ConfigField) Entry {
 	return Entry{Icon: "settings", Title: f.Title, Kind: "Setting", Words: strings.Join([]string{f.Group, f.Path, f.Description}, " "), Target: host.Setting(f.Title)}
 }
 
-func fileEntry(machine protocol.NodeID, dir string, f protocol.FileInfo) Entry {
-	sep := "/"
-	if strings.Contains(dir, `\`) {
-		sep = `\`
+// joinPath returns the path of a file in a folder, in the form of the folder's system.
+func joinPath(dir, name string) string {
+	sep := separator(dir)
+	return strings.TrimSuffix(dir, sep) + sep + name
+}
+
+// separator returns what separates names in a path.
+func separator(path string) string {
+	if strings.Contains(path, `\`) {
+		return `\`
 	}
-	e := Entry{Icon: "file", Title: wording.VisibleName(f.Name), Kind: "File", Target: host.File{Machine: machine, Path: strings.TrimSuffix(dir, sep) + sep + f.Name}}
+	return "/"
+}
+
+func fileEntry(machine protocol.NodeID, dir string, f protocol.FileInfo) Entry {
+	e := fileIn(machine, joinPath(dir, f.Name), f.Folder())
+	e.Kind = "File"
 	if f.Folder() {
-		to := e.Target.(host.File)
-		e.Icon, e.Kind, e.Target = "folder", "Folder", host.File{Machine: to.Machine, Path: to.Path + sep}
+		e.Kind = "Folder"
 	}
 	return e
 }
 
-// changedEntry is a file that the agent changed, with its folder, because others may have its name.
-func changedEntry(machine protocol.NodeID, file string) Entry {
+// fileIn is a file or a folder with the folder that it is in, because others may have its name.
+func fileIn(machine protocol.NodeID, file string, isFolder bool) Entry {
 	i := strings.LastIndexAny(file, `/\`)
 	dir := wording.VisibleName(file[:max(i, 0)])
-	return Entry{
-		Icon: "file", Title: wording.VisibleName(file[i+1:]), Kind: "File in " + dir[strings.LastIndexAny(dir, `/\`)+1:], Words: dir,
-		Target: host.File{Machine: machine, Path: file},
+	e := Entry{Icon: "file", Title: wording.VisibleName(file[i+1:]), Kind: "File", Words: dir, Target: host.File{Machine: machine, Path: file}}
+	if isFolder {
+		e.Icon, e.Kind, e.Target = "folder", "Folder", host.File{Machine: machine, Path: file + separator(file)}
 	}
+	e.Kind += " in " + dir[strings.LastIndexAny(dir, `/\`)+1:]
+	return e
 }

@@ -9,8 +9,6 @@ import (
 	"unicode/utf8"
 
 	"fyne.io/fyne/v2"
-
-	"fairlead/app/style"
 )
 
 // Passage is a widget with text that can be selected and searched. Positions are in runes.
@@ -145,12 +143,4 @@ func (t *Text) ShowHit(hit int) fyne.Position {
 		return fyne.Position{}
 	}
 	return t.owner.PositionOf(t.Hits[hit][0])
-}
-
-// HitColor returns the background of a search result, which differs for the current one.
-func (t *Text) HitColor(hit int) fyne.ThemeColorName {
-	if hit == t.Current {
-		return style.ColorFoundNow
-	}
-	return style.ColorFound
 }

@@ -28,8 +28,7 @@ const (
 	ColorCode      fyne.ThemeColorName = "flCode"     // background of code and output
 	ColorAddedBg   fyne.ThemeColorName = "flAddedBg"
 	ColorRemovedBg fyne.ThemeColorName = "flRemovedBg"
-	ColorFound     fyne.ThemeColorName = "flFound"    // background of a search result
-	ColorFoundNow  fyne.ThemeColorName = "flFoundNow" // background of the current search result
+	ColorFound     fyne.ThemeColorName = "flFound" // background of a search result
 	// further colours of text, for the output of programs
 	ColorYellow  fyne.ThemeColorName = "flYellow"
 	ColorMagenta fyne.ThemeColorName = "flMagenta"
@@ -65,8 +64,7 @@ var colors = map[fyne.ThemeColorName]pair{
 	ColorCode:                 {0xF6F6F4, 0x191B1D},
 	ColorAddedBg:              {0xE5F4EA, 0x1B2F24},
 	ColorRemovedBg:            {0xFBE9E7, 0x3A2322},
-	ColorFound:                {0xFFE9A8, 0x5A4716},
-	ColorFoundNow:             {0xFFC24D, 0x846511},
+	ColorFound:                {0xFFEBB0, 0x42340F},
 
 	ColorYellow:  {0x7A5A00, 0xE5C04F},
 	ColorMagenta: {0x8A2E8F, 0xD6A1E8},
@@ -82,7 +80,7 @@ var colors = map[fyne.ThemeColorName]pair{
 
 	theme.ColorNameHyperlink:           {0x1F5FBF, 0x6EA8FF},
 	theme.ColorNameFocus:               {0xD3E1F7, 0x2B4468},
-	theme.ColorNameSelection:           {0xD5E4FA, 0x233857},
+	theme.ColorNameSelection:           {0xE2EDFC, 0x233857},
 	theme.ColorNameButton:              {0xEFEFEC, 0x2A2D31},
 	theme.ColorNameDisabledButton:      {0xF3F3F1, 0x222427},
 	theme.ColorNameDisabled:            {0x8A8D93, 0x767B83},

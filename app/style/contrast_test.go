@@ -15,6 +15,12 @@ var (
 	press = []fyne.ThemeColorName{theme.ColorNameButton, theme.ColorNamePressed}
 )
 
+// inCode are the colours of text in code, output and messages, where text is found and selected.
+var inCode = []fyne.ThemeColorName{
+	ColorText, ColorMuted, ColorAccent, ColorNeedsYou, ColorGood, ColorBad, ColorYellow, ColorMagenta, ColorCyan,
+	SyntaxKeyword, SyntaxString, SyntaxNumber, SyntaxComment, SyntaxName, RGB("808080"), RGB("ff0000"), RGB("0000ff"), RGB("00ff00"),
+}
+
 // The colours of text with the backgrounds on which it is drawn. Disabled text is exempt (WCAG 2.2,
 // 1.4.3): it is grey on purpose.
 var textOn = []struct {
@@ -36,8 +42,7 @@ var textOn = []struct {
 	},
 	{[]fyne.ThemeColorName{ColorText, ColorMuted, ColorGood}, []fyne.ThemeColorName{ColorAddedBg}},
 	{[]fyne.ThemeColorName{ColorText, ColorMuted, ColorBad}, []fyne.ThemeColorName{ColorRemovedBg}},
-	{[]fyne.ThemeColorName{ColorText, ColorMuted}, []fyne.ThemeColorName{theme.ColorNameSelection}},
-	{[]fyne.ThemeColorName{ColorText}, []fyne.ThemeColorName{ColorFound, ColorFoundNow}},
+	{inCode, []fyne.ThemeColorName{ColorFound, theme.ColorNameSelection}},
 	{[]fyne.ThemeColorName{ColorOnAccent}, []fyne.ThemeColorName{ColorAccent}},
 	{[]fyne.ThemeColorName{ColorOnNeeds}, []fyne.ThemeColorName{ColorNeedsYou}},
 	{[]fyne.ThemeColorName{theme.ColorNameForegroundOnError}, []fyne.ThemeColorName{theme.ColorNameError}},
@@ -53,7 +58,8 @@ func TestTextHasContrast(t *testing.T) {
 
 func TestFocusRingsAndBoxesHaveContrast(t *testing.T) {
 	hasContrast(t, 3, []fyne.ThemeColorName{ColorAccent}, slices.Concat(pages, rows, press, []fyne.ThemeColorName{ColorCode}))
-	hasContrast(t, 3, []fyne.ThemeColorName{ColorText}, pages) // around a primary button
+	hasContrast(t, 3, []fyne.ThemeColorName{ColorText}, pages)                                 // around a primary button
+	hasContrast(t, 3, []fyne.ThemeColorName{ColorNeedsYou}, []fyne.ThemeColorName{ColorFound}) // around the current search result
 	// otherwise an unchecked box is invisible
 	hasContrast(t, 3, []fyne.ThemeColorName{theme.ColorNameInputBorder}, []fyne.ThemeColorName{theme.ColorNameBackground, ColorSurface})
 }

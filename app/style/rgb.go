@@ -10,8 +10,8 @@ import (
 
 const rgbPrefix = "rgb:"
 
-// RGB returns the name of any colour of text on [ColorCode], from six hexadecimal digits. The theme
-// changes the colour as far as needed to make it legible.
+// RGB returns the name of any colour of text on [ColorCode], also in a search result, from six
+// hexadecimal digits. The theme changes the colour as far as needed to make it legible.
 func RGB(hex string) fyne.ThemeColorName { return fyne.ThemeColorName(rgbPrefix + hex) }
 
 // tintAlpha is the opacity of a background, so that text of any colour stays legible on it.

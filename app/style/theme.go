@@ -78,7 +78,7 @@ func (t *Theme) Color(name fyne.ThemeColorName, v fyne.ThemeVariant) color.Color
 	}
 	p, ok := colors[name]
 	if rgb, is := strings.CutPrefix(string(name), rgbPrefix); is {
-		return legible(rgb, t.Color(ColorCode, v), t.Color(ColorText, v))
+		return legible(rgb, t.Color(ColorFound, v), t.Color(ColorText, v))
 	}
 	if !ok {
 		return t.Theme.Color(name, v)

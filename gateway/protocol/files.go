@@ -4,8 +4,9 @@ package protocol
 // gets no tools from them. They need a machine with [ExtFiles]; [NodeInfo.Files] reports it.
 var (
 	FilesList    = Method[FilesListParams, FilesListResult]{"files.list", ScopeInvoke, clients, extension}
-	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make", ScopeInvoke, clients, extension} // a folder
-	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move", ScopeInvoke, clients, extension} // rename, or move to another folder
+	FilesFind    = Method[FilesFindParams, FilesFindResult]{"files.find", ScopeInvoke, clients, extension} // by name
+	FilesMake    = Method[FilesPathParams, FilesDone]{"files.make", ScopeInvoke, clients, extension}       // a folder
+	FilesMove    = Method[FilesMoveParams, FilesDone]{"files.move", ScopeInvoke, clients, extension}       // rename, or move to another folder
 	FilesTrash   = Method[FilesTrashParams, FilesTrashResult]{"files.trash", ScopeInvoke, clients, extension}
 	FilesRestore = Method[FilesRestoreParams, FilesDone]{"files.restore", ScopeInvoke, clients, extension}
 	FilesChanges = Method[FilesChangesParams, FilesChangesResult]{"files.changes", ScopeInvoke, clients, extension}
@@ -34,6 +35,7 @@ const FileAct = "Files."
 // machine.
 const (
 	ActList    = FileAct + "List"
+	ActFind    = FileAct + "Find"
 	ActMake    = FileAct + "Make"
 	ActMove    = FileAct + "Move"
 	ActTrash   = FileAct + "Trash"
@@ -110,6 +112,28 @@ type FilesListResult struct {
 	Cut      bool       `json:"cut,omitempty"`      // there are more entries than fit into the result
 	ReadOnly bool       `json:"readOnly,omitempty"` // nothing in the folder may be changed
 	WatchID  string     `json:"watchId,omitempty"`  // ID of the subscription
+}
+
+// FilesFindParams finds files and folders of the workspace by words of their paths, at least one of
+// which is in the name. Hidden and ignored ones are left out. A new search of a machine ends the
+// previous one, which returns what it found.
+type FilesFindParams struct {
+	Node  NodeID `json:"nodeId"`
+	Query string `json:"query"`
+	Limit int    `json:"limit,omitempty"` // of results; 100 at most
+}
+
+// FilesFindResult has the files that changed last first.
+type FilesFindResult struct {
+	Path  string      `json:"path"` // the workspace
+	Found []FoundFile `json:"found"`
+	Cut   bool        `json:"cut,omitempty"` // there are more, or the search took too long
+}
+
+// FoundFile is a file or a folder. Path is relative to the workspace.
+type FoundFile struct {
+	Path   string `json:"path"`
+	Folder bool   `json:"folder,omitempty"`
 }
 
 // FilesPathParams selects a path on a machine.

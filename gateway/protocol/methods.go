@@ -158,7 +158,7 @@ var Methods = []MethodInfo{
 	MethodInfo(TransferAccept), MethodInfo(TransferComplete), MethodInfo(TransferFinish), MethodInfo(TransferStart),
 	MethodInfo(TransferList), MethodInfo(TransferGet), MethodInfo(TransferPause), MethodInfo(TransferResume), MethodInfo(TransferUndo),
 	MethodInfo(TransferCancel), MethodInfo(TransferRetry), MethodInfo(TransferForget), MethodInfo(WorkspaceList), MethodInfo(WorkspaceRead),
-	MethodInfo(WorkspaceWrite), MethodInfo(WorkspaceDelete), MethodInfo(FilesList), MethodInfo(FilesChanges), MethodInfo(FilesDiff),
+	MethodInfo(WorkspaceWrite), MethodInfo(WorkspaceDelete), MethodInfo(FilesList), MethodInfo(FilesFind), MethodInfo(FilesChanges), MethodInfo(FilesDiff),
 	MethodInfo(FilesRevert), MethodInfo(FilesUnwatch), MethodInfo(FilesReport), MethodInfo(FilesMake), MethodInfo(FilesMove),
 	MethodInfo(FilesRead), MethodInfo(FilesWrite),
 	MethodInfo(FilesTrash), MethodInfo(FilesRestore), MethodInfo(ConfigSchema), MethodInfo(FeedSubscribe), MethodInfo(ChatCancel),

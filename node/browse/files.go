@@ -19,6 +19,7 @@ type Browser struct {
 	entries workspace.Entries
 	watches watches
 	backups *backups
+	finding finding
 }
 
 // New makes the browser of a workspace. The files that the agent replaces are saved in the folder
@@ -43,6 +44,8 @@ func (b *Browser) Call(ctx context.Context, name string, args json.RawMessage) (
 	switch name {
 	case protocol.ActList:
 		return runOperation(ctx, args, b.list)
+	case protocol.ActFind:
+		return runOperation(ctx, args, b.findNames)
 	case protocol.ActMake:
 		return runOperation(ctx, args, b.make)
 	case protocol.ActMove:

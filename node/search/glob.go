@@ -183,8 +183,9 @@ func (g *glob) run(display string, from, real workspace.Path, out *globOut) erro
 }
 
 type hit struct {
-	path string
-	time int64 // of the last change, in nanoseconds
+	path     string
+	time     int64 // of the last change, in nanoseconds
+	isFolder bool
 }
 
 // add retains the newest hits: at twice the limit, the older half is dropped.
@@ -224,7 +225,7 @@ func (g *glob) folder(f folder) {
 	g.each(f, func(e workspace.Entry, isExcluded bool) {
 		if (!g.folders || e.IsDir()) && g.matches(rel, e.Name) {
 			if info, err := f.dir.Info(e.Name); err == nil {
-				g.add(hit{base + e.Name, info.Time.UnixNano()})
+				g.add(hit{base + e.Name, info.Time.UnixNano(), e.IsDir()})
 			}
 		}
 		switch {

@@ -135,7 +135,7 @@ func TestGlobAgreesWithWalkingAndComparing(t *testing.T) {
 					return err
 				}
 				info, err := d.Info()
-				want = append(want, hit{path, info.ModTime().UnixNano()})
+				want = append(want, hit{path, info.ModTime().UnixNano(), false})
 				return err
 			})
 			if err != nil {

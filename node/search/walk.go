@@ -28,6 +28,7 @@ type walk struct {
 	// noHidden skips names that begin with a dot, noIgnored .git and the names matched by
 	// .gitignore, .ignore and .git/info/exclude. GSV skips none of them.
 	noHidden, noIgnored bool
+	noFilled            bool // skips the folders that programs fill; see isFilled
 	exclusions          *exclusions
 	helpers             chan struct{} // one token for each further goroutine
 	running             crash.Group
@@ -125,7 +126,8 @@ func (w *walk) each(f folder, visit func(e workspace.Entry, isExcluded bool)) {
 		if seen++; seen%64 == 0 && w.ctx.Err() != nil {
 			return false
 		}
-		isSkipped := w.noHidden && e.Name[0] == '.' || w.noIgnored && (e.Name == ".git" || f.rules.excludes(e.Name, e.IsDir()))
+		isSkipped := w.noHidden && e.Name[0] == '.' || w.noIgnored && (e.Name == ".git" || f.rules.excludes(e.Name, e.IsDir())) ||
+			w.noFilled && e.IsDir() && isFilled(e.Name)
 		if !isSkipped {
 			visit(e, len(excluded) > 0 && slices.Contains(excluded, foldName(e.Name)))
 		}

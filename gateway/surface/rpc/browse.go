@@ -20,6 +20,9 @@ type browseMethods struct {
 
 func (m browseMethods) register(all methods) {
 	handle(all, protocol.FilesList, m.list)
+	handleFiles(all, m, protocol.FilesFind, protocol.ActFind, func(p protocol.FilesFindParams) (protocol.NodeID, []string, error) {
+		return p.Node, []string{""}, require("query required", p.Query)
+	})
 	handleFiles(all, m, protocol.FilesChanges, protocol.ActChanges, func(p protocol.FilesChangesParams) (protocol.NodeID, []string, error) {
 		return p.Node, []string{""}, nil
 	})
@@ -85,7 +88,7 @@ func fileOperation[R any](ctx context.Context, m browseMethods, r *request, name
 	op := &tool.FileOperation{Node: node, Effect: protocol.EffectWrite}
 	access := tool.FileAccess{Tool: "Write"}
 	switch name {
-	case protocol.ActList, protocol.ActChanges:
+	case protocol.ActList, protocol.ActFind, protocol.ActChanges:
 		access.Tool, op.Effect = "Glob", protocol.EffectRead
 	case protocol.ActDiff, protocol.ActRead:
 		access.Tool, op.Effect = "Read", protocol.EffectRead
