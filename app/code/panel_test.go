@@ -138,7 +138,9 @@ func TestCurrentSearchResultHasAFrame(t *testing.T) {
 	p.view.text.ShowHit(1)
 	at, area := p.view.picture.area(p.view.Size())
 	img := p.view.picture.draw(int(area.Width), int(area.Height), at, area).(*image.RGBA)
-	corner := func(column int) color.Color { return color.NRGBAModel.Convert(img.At(int(float32(column)*Cell().Width)+1, 0)) }
+	corner := func(column int) color.Color {
+		return color.NRGBAModel.Convert(img.At(int(float32(column)*Cell().Width)+1, 0))
+	}
 	if got, want := corner(0), style.Color(style.ColorFound); got != want {
 		t.Errorf("another result begins with %v, want its background %v", got, want)
 	}
