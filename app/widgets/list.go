@@ -38,13 +38,31 @@ type ItemList struct {
 	items       []ListItem
 	highlighted int
 	focused     bool // shows a focus ring on the current line
+	// isMoving is true while a key moves: Fyne calls OnHighlighted for a line under the mouse, too,
+	// which does not become the current one.
+	isMoving bool
 }
 
 // Highlight marks a line as the current one while the focus is elsewhere, such as in a search field.
 func (l *ItemList) Highlight(i int) {
 	l.focused = true
-	l.OnHighlighted(i)
+	l.mark(i)
 	l.ScrollTo(i)
+}
+
+// mark makes a line the current one.
+func (l *ItemList) mark(i int) {
+	before := l.highlighted
+	l.highlighted = i
+	l.RefreshItem(before)
+	l.RefreshItem(i)
+}
+
+// move runs a function of Fyne's list that changes the current line.
+func (l *ItemList) move(f func()) {
+	l.isMoving = true
+	f()
+	l.isMoving = false
 }
 
 // NewItemList creates an empty list.
@@ -64,10 +82,9 @@ func NewItemList(onChoose func(i int)) *ItemList {
 		}
 	}
 	l.OnHighlighted = func(i widget.ListItemID) {
-		before := l.highlighted
-		l.highlighted = i
-		l.RefreshItem(before)
-		l.RefreshItem(i)
+		if l.isMoving {
+			l.mark(i)
+		}
 	}
 	l.HideSeparators = true
 	l.ExtendBaseWidget(l)
@@ -99,7 +116,7 @@ func (l *ItemList) ItemAt(place fyne.Position) int {
 // FocusGained implements fyne.Focusable.
 func (l *ItemList) FocusGained() {
 	l.focused = true
-	l.List.FocusGained()
+	l.move(l.List.FocusGained)
 	l.RefreshItem(l.highlighted)
 }
 
@@ -120,9 +137,9 @@ func (l *ItemList) TypedKey(e *fyne.KeyEvent) {
 		PassKey(l, e)
 		return
 	}
-	l.List.TypedKey(e)
+	l.move(func() { l.List.TypedKey(e) })
 	if l.highlighted < len(l.items) && l.items[l.highlighted].Heading {
-		l.List.TypedKey(e)
+		l.move(func() { l.List.TypedKey(e) })
 	}
 }
 

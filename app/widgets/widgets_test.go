@@ -212,3 +212,23 @@ func TestAWarningButtonIsAmber(t *testing.T) {
 		t.Errorf("the text is %v, want %v", r.text.Color, want)
 	}
 }
+
+func TestMouseDoesNotMoveTheCurrentLine(t *testing.T) {
+	chosen := -1
+	l := NewItemList(func(i int) { chosen = i })
+	l.Set([]ListItem{{Title: "a"}, {Title: "b"}, {Title: "c"}})
+	w := widgettest.Window(t, l, 300, 200)
+	w.Canvas().Focus(l)
+	l.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	height := newListRow(l).MinSize().Height
+	test.MoveMouse(w.Canvas(), fyne.NewPos(20, 2.5*height+10))
+	test.MoveMouse(w.Canvas(), fyne.NewPos(20, 190))
+	for _, o := range widgettest.All[*listRow](l) {
+		if got, want := o.focusRing.Visible(), o.item.Title == "b"; got != want {
+			t.Errorf("line %s after the mouse was over c: got a ring %v, want %v", o.item.Title, got, want)
+		}
+	}
+	if l.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn}); chosen != 1 {
+		t.Errorf("Enter chose line %d, want 1, to which the arrow key moved", chosen)
+	}
+}
