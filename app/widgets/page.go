@@ -40,6 +40,12 @@ func NewPage(title string, body fyne.CanvasObject, actions ...fyne.CanvasObject)
 // minTitleWidth is the minimum width of a long title beside its actions.
 const minTitleWidth = 140
 
+// titleHeight returns the height of a title's line: that of a button, whether there is one or not, so
+// that all titles stand at the same place.
+func titleHeight(name fyne.CanvasObject) float32 {
+	return max(name.MinSize().Height, titleSpace.Height, buttonHeight, MeasureText("M", style.Size("text"), fyne.TextStyle{}).Height+8)
+}
+
 type pageLayout struct {
 	title   string
 	hasBack bool // the first action is the way back
@@ -48,7 +54,7 @@ type pageLayout struct {
 
 func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	body, actions := o[len(o)-1].MinSize(), o[1:len(o)-1]
-	width, height := body.Width, max(o[0].MinSize().Height, titleSpace.Height)
+	width, height := body.Width, titleHeight(o[0])
 	for _, a := range actions {
 		m := a.MinSize()
 		width, height = max(width, m.Width), max(height, m.Height)
@@ -58,7 +64,7 @@ func (l *pageLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 
 func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	left, right, y := max(style.Page, titleSpace.Width), size.Width-style.Page, style.Group
-	height, wide := max(o[0].MinSize().Height, titleSpace.Height), float32(0)
+	height, wide := titleHeight(o[0]), float32(0)
 	body, actions := o[len(o)-1], o[1:len(o)-1]
 	switch {
 	case !l.hasBack:
