@@ -144,12 +144,8 @@ func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.
 	who, _ := question.PendingText(s)
 	title := widgets.NewParagraph(who, style.ColorText, "text")
 	title.SetStyle(fyne.TextStyle{Bold: true})
-	where := s.Channel
-	for _, k := range p.view.Kinds {
-		if k.Channel == s.Channel {
-			where = channelTitle(k, s.Channel)
-		}
-	}
+	kind, _ := lists.Find(p.view.Kinds, func(k protocol.ChannelKind) bool { return k.Channel == s.Channel })
+	where := channelTitle(kind, s.Channel)
 	if s.AccountID != "" && s.AccountID != "default" {
 		where += ", account " + s.AccountID
 	}

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 var accountWords = map[string]string{
@@ -81,4 +82,6 @@ func accountTitle(a Account) string {
 }
 
 // channelTitle returns a channel's display name.
-func channelTitle(k protocol.ChannelKind, channel string) string { return cmp.Or(k.Title, channel) }
+func channelTitle(k protocol.ChannelKind, channel string) string {
+	return cmp.Or(k.Title, display.ChannelName(channel))
+}

@@ -24,7 +24,7 @@ func isForeign(by protocol.AskedBy) bool {
 }
 
 // Asker names who wants a call, as the subject of a sentence: "MCP CLI Proxy", "The schedule
-// “Backup”", "ann@town.test (xmpp)". The person's own chats are Fairlead.
+// “Backup”", "ann@town.test (XMPP)". The person's own chats are Fairlead.
 func Asker(by protocol.AskedBy) string {
 	name := format.Line(by.Name, format.MaxTitle)
 	switch by.Kind {
@@ -34,7 +34,7 @@ func Asker(by protocol.AskedBy) string {
 		return strings.TrimSuffix("The schedule “"+name+"”", " “”")
 	case protocol.AskedByChannel:
 		if channel, sender, ok := strings.Cut(name, " "); ok {
-			name = sender + " (" + channel + ")"
+			name = sender + " (" + ChannelName(channel) + ")"
 		}
 		return cmp.Or(name, "Somebody on a channel")
 	case protocol.AskedByAgent:

@@ -37,7 +37,7 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		"Schedule “Backup”: run “make” on tower · not run: nobody answered in time": run(func(e *protocol.AuditEntry) {
 			e.AskedBy, e.By, e.Why, e.Verdict, e.State = &protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}, "nobody", "the question was expired", "deny", protocol.CallDenied
 		}),
-		"Ann@town.test (xmpp): run “make” on tower · you allowed it once in another window": run(func(e *protocol.AuditEntry) {
+		"Ann@town.test (XMPP): run “make” on tower · you allowed it once in another window": run(func(e *protocol.AuditEntry) {
 			e.AskedBy, e.By = &protocol.AskedBy{Kind: protocol.AskedByChannel, Name: "xmpp ann@town.test"}, "owner desktop-x"
 		}),
 		"Chat “Photos”: run “make” on tower · allowed by the rule “allow make”": run(func(e *protocol.AuditEntry) {
@@ -77,7 +77,7 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		"Revoked access for “Anna's laptop” · by you on the command line": {Kind: protocol.AuditDevice, By: "owner cli-1", What: "revoked Anna's laptop (d1)"},
 		"Set approvals in “Photos” to “trust” · by you":                   {Kind: protocol.AuditMode, By: "person", SessionKey: "s", What: protocol.ModeTrust},
 		"Created the rule: Allow ls -la · by you":                         {Kind: protocol.AuditRuleMade, By: "owner", What: "Allow ls -la", Rule: rule},
-		"Allowed messages of ann@town.test (xmpp) · by you":               {Kind: protocol.AuditSender, By: "owner", What: "xmpp:ann@town.test", Verdict: "allowed"},
+		"Allowed messages of ann@town.test (XMPP) · by you":               {Kind: protocol.AuditSender, By: "owner", What: "xmpp:ann@town.test", Verdict: "allowed"},
 		"Login: 3 more refused from 192.0.2.1":                            {Kind: protocol.AuditLogin, By: "nobody", What: "3 more refused from 192.0.2.1", Verdict: "deny"},
 	} {
 		title, outcome := AuditLine(e, someNames)

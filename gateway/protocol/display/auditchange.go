@@ -69,7 +69,7 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 		return format.Capital(e.Verdict) + " a run to continue" + chat + ": " + e.What
 	case protocol.AuditSender:
 		if channel, sender, ok := strings.Cut(e.What, ":"); ok {
-			return format.Capital(e.Verdict) + " messages of " + sender + " (" + channel + ")"
+			return format.Capital(e.Verdict) + " messages of " + sender + " (" + ChannelName(channel) + ")"
 		}
 	}
 	if words := changes[e.Kind]; words != "" {

@@ -13,7 +13,7 @@ func SenderQuestion(s protocol.SenderSubject) string {
 	if s.SenderName != "" && s.SenderName != s.SenderID {
 		who = fmt.Sprintf("“%s” (%s)", format.Line(s.SenderName, 60), who)
 	}
-	return fmt.Sprintf("Let %s write to the agent on %s?", who, format.Line(s.Channel, 40))
+	return fmt.Sprintf("Let %s write to the agent on %s?", who, format.Line(ChannelName(s.Channel), 40))
 }
 
 // SenderMessage quotes the sender's first message; empty without one.
@@ -22,4 +22,12 @@ func SenderMessage(s protocol.SenderSubject) string {
 		return ""
 	}
 	return " They wrote: “" + format.Line(s.FirstMessage, 200) + "”"
+}
+
+// ChannelName returns a channel's name for people. One that another program serves has an ID only.
+func ChannelName(id string) string {
+	if id == "xmpp" {
+		return "XMPP"
+	}
+	return format.Capital(id)
 }
