@@ -31,7 +31,7 @@ func (p *parts) all() []part {
 		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
 		{func(feed.View) { u.main.updateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers}},
 		{u.chats.Draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
-		{u.questions.update, []feed.Fact{f.Questions}},
+		{u.questions.update, []feed.Fact{f.Questions, f.Status}},
 		{func(v feed.View) { u.notes.Update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},
 		{u.notes.UpdateTransfers, []feed.Fact{f.Transfers, f.Machines}},
 		{u.notes.UpdateRuns, []feed.Fact{f.Runs, f.Sessions}},

@@ -47,7 +47,7 @@ func StateOf(v feed.View, c chats.Messages) State {
 	s.Approvals = slices.DeleteFunc(v.Questions.Pending.OfCalls(), func(q protocol.Question) bool {
 		return q.SessionKey != c.Key
 	})
-	if !v.Status.Connected && v.Status.Problem != "" {
+	if v.Status.IsLost() {
 		s.Offline = "Not connected. " + v.Status.Problem
 	}
 	return s

@@ -41,6 +41,9 @@ type Status struct {
 	Device protocol.DeviceID
 }
 
+// IsLost reports whether there is no connection, so that nothing can be asked of the gateway.
+func (s Status) IsLost() bool { return !s.Connected && s.Problem != "" }
+
 // Changed counts changes of what pages load as a whole, so that they load it again.
 type Changed struct{ Config, History, Skills, Files, Channels, Rules, Schedules, LocalModels int }
 

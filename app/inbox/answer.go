@@ -15,13 +15,16 @@ import (
 
 // Deny denies the current question, with the reason if one was typed.
 func (d *Dialog) Deny() {
+	if d.view.Status.IsLost() {
+		return
+	}
 	d.give(protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny, Reason: strings.TrimSpace(d.frame.reason.Text)})
 }
 
 // allow allows the question with what the person chose.
 func (d *Dialog) allow(scope string) {
 	args, ok := d.options.args()
-	if d.step != nil || !d.arming.isArmed() || !d.subject.canAllow() || !ok || args != nil && scope != protocol.ScopeOnce {
+	if d.step != nil || !d.isArmed() || !d.subject.canAllow() || !ok || args != nil && scope != protocol.ScopeOnce {
 		return
 	}
 	p, ok := d.subject.answer(true)
@@ -35,7 +38,7 @@ func (d *Dialog) allow(scope string) {
 
 // give sends an answer, also for included questions. It ignores an allow that is not armed.
 func (d *Dialog) give(p protocol.QuestionAnswerParams) {
-	if d.Current().ID == "" || p.Decision == protocol.DecisionAllow && !d.arming.isArmed() {
+	if d.Current().ID == "" || p.Decision == protocol.DecisionAllow && !d.isArmed() {
 		return
 	}
 	all := d.queue.included(d.options.includesIdentical())

@@ -23,7 +23,7 @@ import (
 func TestAnAppIsAllowedOnlyWhatThePersonChooses(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	var answers []protocol.QuestionAnswerParams
-	l := NewCards(host.Env{}, protocol.AskApp)
+	l := NewCards(host.Env{Feed: feed.New()}, protocol.AskApp)
 	l.answer = func(_ []protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }
 	update := func(list ...protocol.Question) {
 		l.Show(feed.View{Machines: twoMachines(), Questions: feed.Questions{Pending: list}}, pagetest.Noon)
@@ -73,7 +73,7 @@ func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
 	c := consent()
 	c.App.Connected, c.App.Nodes = true, []protocol.NodeID{"nas"}
 	var answer protocol.QuestionAnswerParams
-	q := newCard(c, place{view: feed.View{Machines: twoMachines()}, now: pagetest.Noon}, func(p protocol.QuestionAnswerParams) { answer = p })
+	q := newCard(c, place{Env: host.Env{Feed: feed.New()}, view: feed.View{Machines: twoMachines()}, now: pagetest.Noon}, func(p protocol.QuestionAnswerParams) { answer = p })
 	pagetest.Window(t, q.Box, 480, 760)
 	pagetest.Shows(t, q.Box, "already: what you allow", "Only these machines", "nas")
 	q.Tick(pagetest.Noon.Add(2 * time.Second))

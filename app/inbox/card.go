@@ -38,7 +38,9 @@ func newCard(q protocol.Question, at place, answer func(protocol.QuestionAnswerP
 	arming := question.ArmingInView(q.Hash, now)
 	card.Tick = func(t time.Time) {
 		now = t
-		card.Set(timeText(q, now), cmp.Or(arming.WaitingText(now, s.allowText()), s.allowText()), arming.IsArmed(now) && s.canAllow())
+		isLost := at.Feed.Status.Get().IsLost()
+		card.Set(widgets.Choose(isLost, notConnected, timeText(q, now)), cmp.Or(arming.WaitingText(now, s.allowText()), s.allowText()), arming.IsArmed(now) && s.canAllow() && !isLost)
+		card.EnableDeny(!isLost)
 	}
 	card.Tick(now)
 	return card

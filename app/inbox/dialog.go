@@ -111,10 +111,15 @@ func (d *Dialog) Current() protocol.Question { return d.queue.current() }
 // none is left and the window may close.
 func (d *Dialog) Update(open []protocol.Question, v feed.View) (empty bool) {
 	shown := d.Current()
+	wasLost := d.view.Status.IsLost()
 	d.queue.list, d.view = open, v
 	if len(open) == 0 {
 		d.arming.Hide()
 		return true
+	}
+	if wasLost != v.Status.IsLost() {
+		d.frame.setNotice(d.connectionNotice())
+		d.rearm()
 	}
 	i := d.queue.indexOf(shown.ID)
 	switch {
@@ -177,7 +182,7 @@ func (d *Dialog) show(index int) {
 	f.wide = q.Preview != nil && q.Preview.Diff != ""
 	f.setContent(widgets.Col(style.Inside, d.subject.rows...))
 	f.reason.SetText("")
-	f.setNotice("")
+	f.setNotice(d.connectionNotice())
 	f.questionRow.Show()
 	f.stepRow.Hide()
 	f.showReason(false)
@@ -232,8 +237,10 @@ func (d *Dialog) Tick(now time.Time) {
 		return
 	}
 	d.arming.checkRead(d.frame)
-	armed := d.arming.IsArmed(now)
+	armed, isLost := d.isArmed(), d.view.Status.IsLost()
 	widgets.SetEnabled(d.frame.allow, armed && d.subject.canAllow() && d.step == nil)
+	widgets.SetEnabled(d.frame.deny, !isLost)
+	widgets.SetEnabled(d.frame.denyForReason, !isLost)
 	d.frame.allow.Main.SetText(cmp.Or(d.arming.WaitingText(now, d.subject.allowText()), d.allowText))
 	widgets.SetEnabled(d.frame.confirm, armed && d.step != nil && d.step.isReady())
 	if d.step != nil {
@@ -245,6 +252,17 @@ func (d *Dialog) Tick(now time.Time) {
 	}
 	d.frame.timeLeft.SetText(wording.TimeLeft(q.ExpiresAt, now))
 }
+
+// isArmed reports whether an allow counts now.
+func (d *Dialog) isArmed() bool { return d.arming.isArmed() && !d.view.Status.IsLost() }
+
+// connectionNotice says why nothing can be answered; empty if it can.
+func (d *Dialog) connectionNotice() string {
+	return widgets.Choose(d.view.Status.IsLost(), notConnected+" You can answer when it is connected again.", "")
+}
+
+// notConnected is said where a question cannot be answered.
+const notConnected = "Not connected to the gateway."
 
 // rearm starts arming again, so that the person looks again before allowing.
 func (d *Dialog) rearm() {

@@ -394,3 +394,32 @@ func TestTheHintNamesTheButtonThatWaits(t *testing.T) {
 		t.Errorf("hint over %q: got %q, want %q", b.frame.confirm.Text, got, want)
 	}
 }
+
+func TestLostConnectionLeavesTheQuestionAndDisablesItsAnswers(t *testing.T) {
+	b := newBench(t, ask("q", "make"))
+	open := b.queue.list
+	b.wait(2 * time.Second)
+	lost := feed.View{Status: feed.Status{Problem: "Connection refused."}}
+	b.Update(open, lost)
+	b.wait(2 * time.Second)
+	if b.Current().ID != "q" || !b.frame.noticeRow.Visible() || !strings.HasPrefix(b.frame.notice.Text, notConnected) {
+		t.Errorf("got question %q and notice %q, want q and that there is no connection", b.Current().ID, b.frame.notice.Text)
+	}
+	if !b.frame.allow.Main.Disabled() || !b.frame.deny.Disabled() {
+		t.Errorf("got Allow disabled: %v, Deny disabled: %v, want both", b.frame.allow.Main.Disabled(), b.frame.deny.Disabled())
+	}
+	b.keys.allow(nil)
+	b.Deny()
+	b.want()
+	pagetest.Shot(t, b.window, "approve-lost")
+
+	b.Update(open, feed.View{Status: feed.Status{Connected: true}})
+	if b.frame.noticeRow.Visible() || b.frame.deny.Disabled() {
+		t.Errorf("connected again: got notice %q, Deny disabled: %v, want neither", b.frame.notice.Text, b.frame.deny.Disabled())
+	}
+	test.Tap(b.frame.allow.Main)
+	b.want() // it must be seen again
+	b.wait(2 * time.Second)
+	test.Tap(b.frame.allow.Main)
+	b.want("q allow once")
+}

@@ -22,7 +22,7 @@ import (
 func TestAServersQuestionIsAnsweredWithValidValues(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	var answers []protocol.QuestionAnswerParams
-	l := NewCards(host.Env{}, protocol.AskInput)
+	l := NewCards(host.Env{Feed: feed.New()}, protocol.AskInput)
 	l.answer = func(_ []protocol.Question, a protocol.QuestionAnswerParams) { answers = append(answers, a) }
 	w := pagetest.Window(t, l.Box, 480, 760)
 	update := func(list ...protocol.Question) {
@@ -72,7 +72,7 @@ func TestAnAddressIsOpenedOnlyByAClick(t *testing.T) {
 	var page pagetest.Host
 	var answers []protocol.QuestionAnswerParams
 	in := protocol.Question{ID: "u", Kind: protocol.AskInput, ExpiresAt: atNoon(time.Minute), Input: &protocol.InputSubject{Server: "pay", Message: "Confirm the payment.", URL: "https://pay.example.org/confirm?id=7"}}
-	q := newCard(in, place{Env: host.Env{Host: &page}, now: pagetest.Noon}, func(a protocol.QuestionAnswerParams) { answers = append(answers, a) })
+	q := newCard(in, place{Env: host.Env{Host: &page, Feed: feed.New()}, now: pagetest.Noon}, func(a protocol.QuestionAnswerParams) { answers = append(answers, a) })
 	w := pagetest.Window(t, q.Box, 480, 400)
 	pagetest.Shot(t, w, "tools-question-url")
 	golden.Markup(t, "input-url", q.Box)

@@ -54,7 +54,7 @@ func (k *keys) handle(name fyne.KeyName) (consumed bool) {
 		return false
 	}
 	d := k.d
-	deliberate, armed := d.arming.Deliberate(d.arming.now()), d.arming.isArmed()
+	deliberate, armed := d.arming.Deliberate(d.arming.now()), d.isArmed()
 	d.arming.keyPressed()
 	focused := d.canvas.Focused()
 	switch {

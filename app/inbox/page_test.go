@@ -48,7 +48,7 @@ func newInboxBench(t *testing.T) (in *pageBench, w fyne.Window) {
 	a := test.NewTempApp(t)
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	in = &pageBench{}
-	in.Page = newPage(host.Env{Host: &in.Host, Machines: new(style.Machines)})
+	in.Page = newPage(host.Env{Host: &in.Host, Feed: feed.New(), Machines: new(style.Machines)})
 	in.answerer = in
 	in.clock = func() time.Time { return time.Unix(1000, 0) }
 	w = pagetest.Window(t, in.Box, 880, 420)

@@ -25,7 +25,7 @@ func wantsToPair(id protocol.QuestionID) protocol.Question {
 func TestARequestIsAllowedOnlyAfterItWasVisible(t *testing.T) {
 	pagetest.Start(t, style.Light)
 	var answers []string
-	l := NewCards(host.Env{}, protocol.AskPair)
+	l := NewCards(host.Env{Feed: feed.New()}, protocol.AskPair)
 	l.answer = func(list []protocol.Question, _ protocol.QuestionAnswerParams) {
 		answers = append(answers, string(list[0].ID))
 	}

@@ -16,7 +16,7 @@ import (
 func TestAChangedToolIsAcceptedWithItsChangeInView(t *testing.T) {
 	pagetest.Start(t, style.Dark)
 	var answers []protocol.QuestionAnswerParams
-	l := NewCards(host.Env{}, protocol.AskTools)
+	l := NewCards(host.Env{Feed: feed.New()}, protocol.AskTools)
 	l.answer = func(_ []protocol.Question, p protocol.QuestionAnswerParams) { answers = append(answers, p) }
 	w := pagetest.Window(t, l.Box, 480, 560)
 	asked := protocol.Question{ID: "q", Hash: "h", Kind: protocol.AskTools, Tools: &protocol.ToolsSubject{Server: "github", Tools: []protocol.ServerTool{

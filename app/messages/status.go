@@ -75,7 +75,7 @@ func (s *Status) showProblem(v feed.View) {
 		m.ShowProblem(widgets.Problem{Title: "The gateway did not start.", Advice: v.Status.Problem, Button: "Try again"}, s.gateway.Retry)
 	case !v.Status.Loaded && v.Status.Problem != "":
 		m.ShowProblem(widgets.Problem{Title: "No connection to the gateway " + s.gateway.GatewayName() + ".", Advice: v.Status.Problem}, nil)
-	case !v.Status.Connected && v.Status.Problem != "" && remote:
+	case v.Status.IsLost() && remote:
 		m.ShowProblem(widgets.Problem{Title: "The connection to the gateway " + s.gateway.GatewayName() + " was lost.", Advice: "You are seeing the last known state. The chat shows the reason."}, nil)
 	default:
 		m.HideProblem()

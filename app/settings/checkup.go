@@ -27,7 +27,7 @@ type checkedGateway struct{ feed *feed.Feed }
 func (g checkedGateway) Status(context.Context) (protocol.Status, error) {
 	v := g.feed.View()
 	switch {
-	case !v.Status.Connected && v.Status.Problem != "":
+	case v.Status.IsLost():
 		return v.Status.Status, errors.New(v.Status.Problem)
 	case !v.Status.Loaded:
 		return v.Status.Status, protocol.ErrNotConnected

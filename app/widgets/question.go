@@ -46,6 +46,9 @@ func NewQuestion(title string, rows []fyne.CanvasObject, answer func(allow bool)
 // SetDeny sets the text of the button that denies.
 func (q *Question) SetDeny(text string) { q.deny.SetText(text) }
 
+// EnableDeny sets whether the button that denies can be pressed.
+func (q *Question) EnableDeny(on bool) { SetEnabled(q.deny, on) }
+
 // Set sets the time left, the text of the button that allows, and whether it is enabled.
 func (q *Question) Set(left, allow string, enabled bool) {
 	q.left.SetText(left)
