@@ -130,12 +130,12 @@ func TestDeepBodiesAreRefused(t *testing.T) {
 			status, answer, _ := p.request("POST", path, body, "Authorization", bearer, "Content-Type", "application/json", "Accept", "application/json, text/event-stream",
 				"Mcp-Session-Id", head.Get("Mcp-Session-Id"), "MCP-Protocol-Version", "2025-11-25")
 			if status != http.StatusBadRequest {
-				t.Errorf("%s, %s: %d %.200s", name, path, status, answer)
+				t.Errorf("%s, %s: got %d %.200s, want 400", name, path, status, answer)
 			}
 		}
 	}
 	if status, _, _ := p.request("POST", "/api/v1/tools/whoami", `{}`, "Authorization", bearer); status != http.StatusOK {
-		t.Errorf("afterwards: %d", status)
+		t.Errorf("afterwards: got %d, want 200", status)
 	}
 }
 
@@ -170,7 +170,7 @@ func (p *programs) signIn() (secrets []string) {
 		ID string `json:"client_id"`
 	}
 	if json.Unmarshal([]byte(answer), &client) != nil || client.ID == "" {
-		p.t.Fatal(answer)
+		p.t.Fatalf("got %s, want a client ID", answer)
 	}
 	verifier := strings.Repeat("secret-verifier-", 4)
 	sum := sha256.Sum256([]byte(verifier))

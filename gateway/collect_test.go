@@ -82,7 +82,7 @@ func TestFileInPartsIsShownWhole(t *testing.T) {
 				isWritten = string(content) == text
 			}
 			if want := map[string]string{"deny": "permission_denied", "allow": ""}[decision]; code(answer) != want || isWritten != (want == "") {
-				t.Errorf("%s, %s: got %s, written %v", name, decision, answer, isWritten)
+				t.Errorf("%s, %s: got %s, written %v; want code %q, and the file written only without one", name, decision, answer, isWritten, want)
 			}
 			if list, _ := filepath.Glob(filepath.Join(p.workspace, ".fairlead-*")); len(list) != 0 {
 				t.Errorf("%s, %s: left behind %v", name, decision, list)
@@ -133,7 +133,7 @@ func TestDownloadIsShownBeforeItTakesEffect(t *testing.T) {
 	}
 	p.answer(q, "allow")
 	if answer := <-done; code(answer) != "" || !strings.Contains(answer, "sha256") {
-		t.Errorf("got %s", answer)
+		t.Errorf("got %s, want the checksum", answer)
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "downloaded\n" {
 		t.Errorf(`got %q, %v; want no error and content "downloaded\n"`, content, err)

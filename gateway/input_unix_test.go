@@ -41,7 +41,7 @@ func (p *programs) testLines(t *testing.T, s *sdk.ClientSession, command string)
 	}
 	got := <-result
 	if json.Unmarshal([]byte(got), &begun) != nil || begun.CommandID == "" {
-		t.Fatalf("got %s", got)
+		t.Fatalf("got %s, want the ID of a command", got)
 	}
 	until := func(what string, texts ...string) {
 		p.until(what, func() bool {

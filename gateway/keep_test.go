@@ -109,7 +109,7 @@ func TestThePersonDecidesWhatACommandMayKeep(t *testing.T) {
 			})
 			for _, name := range []string{hook, filepath.Join(work, ".husky", "pre-push")} {
 				if data, err := os.ReadFile(name); (err == nil && string(data) == "#!/bin/sh\n") != isKept {
-					t.Errorf("%s after %s: got %q (%v)", name, answer, data, err)
+					t.Errorf("%s after %s: got %q (%v), want the change kept: %v", name, answer, data, err, isKept)
 				}
 			}
 		})

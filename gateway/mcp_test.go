@@ -157,7 +157,7 @@ func TestCommandOfAnotherAppDoesNotExist(t *testing.T) {
 		CommandID string `json:"command_id"`
 	}
 	if got := <-result; json.Unmarshal([]byte(got), &begun) != nil || begun.CommandID == "" {
-		t.Fatalf("got %s", got)
+		t.Fatalf("got %s, want the ID of a command", got)
 	}
 	input := map[string]any{"command_id": begun.CommandID, "input": "secret\\n", "idle_timeout": 1}
 	if got := p.call(other, "command", input); !strings.Contains(got, `"code":"not_found"`) {
@@ -230,7 +230,7 @@ func TestWebPagesReachNoMCP(t *testing.T) {
 	p := openPrograms(t)
 	token := p.token("A", protocol.ScopeNetworkRead)
 	if status, answer, _ := p.send(token, openSession, nil); status != http.StatusOK {
-		t.Fatalf("a program: %d %s", status, answer)
+		t.Fatalf("an app: got %d %s, want 200", status, answer)
 	}
 	port := p.base[strings.LastIndex(p.base, ":"):]
 	for name, headers := range map[string]map[string]string{
@@ -303,7 +303,7 @@ func TestRevokedTokenEndsItsSession(t *testing.T) {
 	}
 	ask(p.accessGateway, protocol.AppRevoke, protocol.AppParams{ID: made.App.ID})
 	if status, answer, _ := p.send(made.Token, list, session); status != http.StatusUnauthorized {
-		t.Errorf("revoked: %d %s", status, answer)
+		t.Errorf("revoked: got %d %s, want 401", status, answer)
 	}
 }
 

@@ -134,7 +134,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	v.Sessions.List[0].Title = "a_b&c"
 	p.newTray(t, func(Item) {}).Show(trayFor(v))
 	if got := outline(p.menus[0], ""); !strings.Contains(got, plain("a_b&c", runtime.GOOS)) {
-		t.Errorf("menu:\n%s", got)
+		t.Errorf("got a menu without \"a_b&c\":\n%s", got)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestMessagesAreEditedDeletedAndForkedInTheirChat(t *testing.T) {
 			t.Error("an error of the gateway is hidden")
 		}
 		if err := c.RestoreMessages(t.Context(), "m"); err != nil || len(f.Called(protocol.SessionArchiveRestore.Name)) != 1 {
-			t.Errorf("undo: %v", err)
+			t.Errorf("undo: got %v, want no error and one restored archive", err)
 		}
 	})
 }

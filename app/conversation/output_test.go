@@ -117,7 +117,7 @@ func TestChangeOfAFileIsUndoneAndRedoneFromItsCard(t *testing.T) {
 		t.Error("after a failure it cannot be tried again")
 	}
 	if text := lines(d.transcript.Items()); !strings.Contains(text, "undone") {
-		t.Errorf("rows:\n%s", text)
+		t.Errorf("got rows without \"undone\":\n%s", text)
 	}
 	for _, it := range d.transcript.Items() {
 		if tool, ok := it.Data.(toolData); ok && !strings.Contains(tool.card.Note, "was changed after the revert") {

@@ -76,7 +76,7 @@ func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
 	}
 	d.Update(all)
 	if d.marked(t) != "m/u3" || d.PendingReveal() != "" {
-		t.Errorf("marked %q", d.marked(t))
+		t.Errorf("marked: got %q, want m/u3 and nothing left to reveal", d.marked(t))
 	}
 	if y, ok := d.position("m/u3"); !ok || y > 60 {
 		t.Error("it is not at the top of the view")

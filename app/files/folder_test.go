@@ -372,7 +372,7 @@ func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
 		fs.Return("nas", "sub")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.Dir != "sub" || names(v.Entries) != "sub/a.txt" {
-			t.Errorf("%q has %q", v.Dir, names(v.Entries))
+			t.Errorf("%q: got files %q, want folder sub with sub/a.txt", v.Dir, names(v.Entries))
 		}
 		fs.Return("nas", "gone")
 		synctest.Wait()
@@ -407,7 +407,7 @@ func BenchmarkVisibleEntriesOfAHundredThousand(b *testing.B) {
 		shown := visibleEntries(list, View{Dir: "src"})
 		Sort{}.order(shown)
 		if len(shown) != 90_000 {
-			b.Fatal(len(shown))
+			b.Fatalf("got %d files, want 90000", len(shown))
 		}
 	}
 }

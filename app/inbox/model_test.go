@@ -48,7 +48,7 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 		}
 		var sent protocol.QuestionAnswerParams
 		if list := f.Called(protocol.QuestionAnswer.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.Hash != "h" {
-			t.Errorf("sent %s", list)
+			t.Errorf("sent: got %s, want one answer with hash h", list)
 		}
 	})
 }
@@ -116,7 +116,7 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 		synctest.Wait()
 		var sent protocol.QuestionAnswerAllParams
 		if list := f.Called(protocol.QuestionAll.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || len(sent.Questions) != 3 || sent.Questions[2].Hash != "h" {
-			t.Errorf("sent %s", list)
+			t.Errorf("sent: got %s, want one answer for three questions with hash h", list)
 		}
 		v := a.View()
 		if len(v.Questions.Pending) != 1 || v.Questions.Pending[0].ID != "q1" {
@@ -156,7 +156,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 		synctest.Wait()
 		var sent protocol.QuestionSnoozeParams
 		if list := f.Called(protocol.QuestionSnooze.Name); len(list) != 1 || json.Unmarshal(list[0], &sent) != nil || sent.For != protocol.SnoozeFor.Milliseconds() {
-			t.Errorf("sent %s", list)
+			t.Errorf("sent: got %s, want one postponement for %d ms", list, protocol.SnoozeFor.Milliseconds())
 		}
 		back := one // the gateway's event at the end of the time
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &back})

@@ -55,7 +55,7 @@ func FuzzWrappedLinesAreTheText(f *testing.F) {
 		}
 		got := wrapLines(text, room)
 		if strings.ReplaceAll(got, "|", "") != text {
-			t.Errorf("%q became %q", text, got)
+			t.Errorf("got %q, want %q with line breaks only", got, text)
 		}
 		for line := range strings.SplitSeq(got, "|") {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > room {

@@ -17,7 +17,7 @@ func TestRichTextShowsListsAsTheyAreNested(t *testing.T) {
 	want := "Steps:\n\n9. first\n  ☑ done\n\n  ☐ open\n\nwith more\n10. second\n\nquoted bold\n\n\n\ngone and https://example.org/x."
 	got := p.text.PlainText()
 	if squeeze(got) != squeeze(want) {
-		t.Errorf("copied %q", got)
+		t.Errorf("copied: got %q, want %q", got, want)
 	}
 	var item, inner, quote paragraph
 	for _, q := range p.flow.paragraphs {

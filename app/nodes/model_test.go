@@ -21,7 +21,7 @@ func TestForgottenMachineAndEndedTransferLeaveTheView(t *testing.T) {
 			protocol.Change{Kind: protocol.ChangeTransfer, Transfer: &protocol.Transfer{ID: "t", State: protocol.TransferDone}})
 		v := a.View()
 		if len(v.Machines) != 1 || v.Machines[0].ID != "b" || len(f.Called(protocol.DeviceList.Name)) != 2 {
-			t.Errorf("nodes %v", v.Machines)
+			t.Errorf("got %v, want machine b alone and devices loaded twice", v.Machines)
 		}
 		if len(v.Transfers.List) != 1 || v.Transfers.List[0].ID != "u" || v.Changed.History != before.Changed.History+1 {
 			t.Errorf(`transfers: got %v; want length 1, v.Transfers.List[0].ID "u" and v.Changed.History %v`, v.Transfers.List, before.Changed.History+1)

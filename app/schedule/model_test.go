@@ -101,7 +101,7 @@ func TestSavedScheduleSaysWhatTheGatewayRefuses(t *testing.T) {
 		form.Name, form.Repeat, form.Expr, form.Text = "n", repeatCron, "bad", "do it"
 		_, err := s.Save(t.Context(), form, time.Now())
 		if field := new(fieldError); !errors.As(err, &field) || field.Field != fieldExpr || !strings.Contains(err.Error(), "five fields") {
-			t.Errorf("error %v", err)
+			t.Errorf("got %v, want an error of the expression that names five fields", err)
 		}
 		form.Repeat, form.Every, form.Unit = repeatEvery, "1,5", "hours"
 		if j, err := s.Save(t.Context(), form, time.Now()); err != nil || j.Schedule.EveryMs != 90*60*1000 || j.Spec.Message != "do it" {

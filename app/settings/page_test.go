@@ -234,7 +234,7 @@ func TestLinksShowPages(t *testing.T) {
 			page, isLink := ParseLink(link)
 			s.OpenLink(page)
 			if got := strings.Join(s.host.Did, ""); !isLink || s.inPlace || (said == "") != (got == "") || !strings.Contains(got, said) || len(got) > 150 {
-				t.Errorf("%s: got %q, page in place of the list: %v", link, got, s.inPlace)
+				t.Errorf("%s: got %q, page in place of the list: %v; want %q and the list", link, got, s.inPlace, said)
 			}
 		}
 	})

@@ -205,7 +205,7 @@ func FuzzSkillFolder(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		s := SkillFolder(name)
 		if len(s) > wording.MaxSlug || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(s, "-") || strings.HasSuffix(s, "-") || strings.Contains(s, "--") {
-			t.Errorf("%q became %q", name, s)
+			t.Errorf("%q became %q, want letters, digits and single hyphens", name, s)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func TestTextSizeScalesTextOnly(t *testing.T) {
 	}
 	for _, name := range []fyne.ThemeSizeName{theme.SizeNamePadding, theme.SizeNameInnerPadding, theme.SizeNameInputRadius} {
 		if large.Size(name) != small.Size(name) {
-			t.Errorf("%s grows", name)
+			t.Errorf("%s: got a size that grows with the text, want the same size", name)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestHundredsOfTransfersHaveFewCards(t *testing.T) {
 	}
 	p.show(v)
 	if len(p.cards) != maxCards || !strings.Contains(test.RenderObjectToMarkup(p.Box), "482 more wait") {
-		t.Errorf("%d cards", len(p.cards))
+		t.Errorf("got %d cards, want %d and the line “482 more wait”", len(p.cards), maxCards)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestPlainLettersAreInEachFontThatIsTakenAlone(t *testing.T) {
 		}
 		for c := rune(0); c < 0x20000; c++ {
 			if _, ok := face.NominalGlyph(c); isPlainLetter(c) && !ok {
-				t.Errorf("%s lacks %U", r.Name(), c)
+				t.Errorf("%s: got no glyph for %U, want one", r.Name(), c)
 			}
 		}
 	}

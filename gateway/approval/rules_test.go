@@ -436,7 +436,7 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	put(t, r, `{"tool":"Bash","argv":["make"],"node":"other","verdict":"allow"}`)
 	name = "nas"
 	if list := r.List().Rules; len(list) != 2 || list[0].Words != "Allow make on other" || list[1].Words != "Allow make on nas" {
-		t.Errorf("after it got another name: %+v", list)
+		t.Errorf("rules of a renamed machine: got %+v, want Allow make on other, and on nas", list)
 	}
 	q := protocol.Question{Node: "n", Preview: &protocol.CallPreview{Folder: "/srv/app"}}
 	if offers := offersOf(t, r, r.Evaluate(command("make one"))); len(offers) == 0 || !strings.HasSuffix(offers[0].Words, " on nas") {

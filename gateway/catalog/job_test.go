@@ -391,7 +391,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 			t.Errorf("another app: %s", code)
 		}
 		if code := withdraw("a"); code != protocol.FaultCanceled {
-			t.Errorf("got %q", code)
+			t.Errorf("got %q, want %q", code, protocol.FaultCanceled)
 		}
 		if code := withdraw("a"); code != protocol.FaultNotFound {
 			t.Errorf("a second time: %q", code)

@@ -114,7 +114,7 @@ func TestEveryToolHasThePublishedFields(t *testing.T) {
 				t.Errorf("scopes %s, want %s", got, want.scopes)
 			}
 			if (x.Mode == ServerStream) != (x.Name == "fs_grep" || x.Name == "fs_glob") {
-				t.Errorf("mode %s", x.Mode)
+				t.Errorf("got mode %s, want a stream for fs_grep and fs_glob only", x.Mode)
 			}
 			for kind, s := range map[string]*jsonschema.Schema{want.in: x.In, want.out: x.Out} {
 				have := fields("", s, make(map[string]bool))

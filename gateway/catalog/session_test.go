@@ -51,7 +51,7 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	}
 	b.must(app("a"), "command", `{"session":{"node_name":"Laptop","command":"cat"},"input":"x"}`)
 	if n := len(b.calls); string(b.calls[n-2].Args) != `{"command":"cat","idle_timeout":0}` || string(b.calls[n-1].Args) != `{"command_id":"cmd","command":"x"}` {
-		t.Errorf("called %s, %s", b.calls[n-2].Args, b.calls[n-1].Args)
+		t.Errorf("called with %s, %s; want cat without a wait, then its input x", b.calls[n-2].Args, b.calls[n-1].Args)
 	}
 	b.answer = func(_ context.Context, c tool.Call) (tool.Result, error) {
 		if strings.Contains(string(c.Args), "command_id") {

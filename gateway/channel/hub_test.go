@@ -208,7 +208,7 @@ func TestAccountsReconnectUnlessTheyCannotLogIn(t *testing.T) {
 			t.Error(err)
 		}
 		if _, err := b.Secrets.Get("channel-pigeon-default-key"); err == nil || !slices.Equal(p.LoggedOut(), []string{"default wrong"}) {
-			t.Error("the key is still known", p.LoggedOut())
+			t.Errorf("the key is stored, or logged out are %q, want no key and default wrong", p.LoggedOut())
 		}
 	})
 }

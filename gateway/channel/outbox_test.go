@@ -120,7 +120,7 @@ func TestUndeliveredMessageIsRetriedOrDropped(t *testing.T) {
 		}
 		synctest.Wait()
 		if len(p.Sent()) != 0 {
-			t.Error("something overtook what waits", texts(p))
+			t.Errorf("got %v sent before the waiting messages, want none", texts(p))
 		}
 		time.Sleep(7 * time.Second) // 2 s, then 4 s
 		synctest.Wait()

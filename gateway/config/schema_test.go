@@ -104,7 +104,7 @@ func TestSchemaTellsTheTruth(t *testing.T) {
 func TestSchemaIsSmallAndStable(t *testing.T) {
 	raw, err := json.Marshal(Schema())
 	if err != nil || len(raw) > 64<<10 {
-		t.Errorf("%d bytes, %v", len(raw), err)
+		t.Errorf("got %d bytes, %v; want at most 64 KiB", len(raw), err)
 	}
 	keys := slices.IndexFunc(Schema(), func(f protocol.ConfigField) bool { return f.Path == "apiKeys.*" })
 	if f := Schema()[keys]; !f.Secret || f.Type != "string" || f.Default != nil {

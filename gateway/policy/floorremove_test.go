@@ -66,7 +66,7 @@ func TestAnotherUserIsAlwaysAskedAbout(t *testing.T) {
 			Preview: &protocol.CallPreview{Folder: corpusCwd, Shell: "/bin/sh"},
 		})
 		if (d.Verdict == Ask) != asks || d.Floor != asks || asks && (d.Reason != "Runs as another user (postgres)" || len(d.Offers) > 0) {
-			t.Errorf("%q: got %+v", user, d)
+			t.Errorf("%q: got %+v, want a question of the floor: %v", user, d, asks)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func TestALargeResultIsReadOnce(t *testing.T) {
 			}
 			frame, err := DecodeFrame([]byte(c.frame))
 			if err != nil || frame.Request == nil || frame.Request.ID != "7" || (frame.Request.Result != nil) != c.once {
-				t.Fatalf(`got %+v, %v; want no error, Request.ID "7" and Request.Result != nil %v`, frame.Request, err, c.once)
+				t.Fatalf(`got %+v, %v; want no error, Request.ID "7" and a Result: %v`, frame.Request, err, c.once)
 			}
 			got := frame.Request.Result
 			if got == nil {

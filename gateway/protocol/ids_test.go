@@ -130,7 +130,7 @@ func TestIDsAreUUIDs(t *testing.T) {
 	for range 100 {
 		id := NewID()
 		if !uuid.MatchString(id) || seen[id] {
-			t.Fatalf("id %s", id)
+			t.Fatalf("got %s, want a new UUID", id)
 		}
 		seen[id] = true
 	}
@@ -143,7 +143,7 @@ func TestCallIDsSortByTime(t *testing.T) {
 		for range 100 {
 			id := NewCallID()
 			if !form.MatchString(string(id)) || id <= last {
-				t.Fatalf("%s after %s", id, last)
+				t.Fatalf("got %s after %s, want an ID that sorts later", id, last)
 			}
 			last = id
 			time.Sleep(time.Millisecond)

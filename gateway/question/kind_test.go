@@ -213,7 +213,7 @@ func TestDeviceThatRunsNothingCannotChangeACall(t *testing.T) {
 			p := allowAnswer(q)
 			p.Args = json.RawMessage(args)
 			if _, err := s.Answer(t.Context(), phone, p); errors.Is(err, protocol.ErrForbidden) != (needs && !has) {
-				t.Errorf("arguments %q and the right to %s: got %v", args, scope, err)
+				t.Errorf("arguments %q and the right to %s: got %v, want ErrForbidden: %v", args, scope, err, needs && !has)
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func TestRunsEndCancelsAndStopKeepsTheQuestion(t *testing.T) {
 		a := pending(t, g, sub)
 		cancel(cause)
 		if err := <-done; errors.Is(err, tool.ErrSuspended) != (want == protocol.QuestionPending) {
-			t.Errorf("Ask = %v", err)
+			t.Errorf("Ask: got %v, want ErrSuspended for a question that stays", err)
 		}
 		if now, _ := s.Questions.Get(t.Context(), a.ID); now.State != want {
 			t.Errorf("after %v the question is %s, want %s", cause, now.State, want)

@@ -48,7 +48,7 @@ func TestParse(t *testing.T) {
 				t.Errorf("got %+v; want %+v without problems", got, tc.want)
 			}
 			if !slices.Equal(got.Needs.Capabilities, tc.caps) && len(got.Needs.Capabilities)+len(tc.caps) > 0 {
-				t.Errorf("needs %v", got.Needs)
+				t.Errorf("got capabilities %v, want %v", got.Needs.Capabilities, tc.caps)
 			}
 		})
 	}

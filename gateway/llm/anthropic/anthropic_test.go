@@ -137,7 +137,7 @@ func TestAnswerIsAskedShorterWhereTheServerSaysSo(t *testing.T) {
 	checkWhole(t, llmtest.Collect(t.Context(), m, hello))
 	asked := w.Asked()
 	if !strings.Contains(asked[1].Body, `"max_tokens":32000`) || !strings.Contains(asked[2].Body, `"max_tokens":10000`) || !strings.Contains(asked[3].Body, `"max_tokens":32000`) {
-		t.Error(asked)
+		t.Errorf("got %v, want max_tokens 32000, 10000 and 32000 after the first", asked)
 	}
 	if a := llmtest.Collect(t.Context(), m, hello); !errors.Is(a.Err, protocol.ErrContextOverflow) || len(w.Asked()) != 5 {
 		t.Errorf("got %v, %v; want error ErrContextOverflow and w.Asked of length 5", a.Err, len(w.Asked()))

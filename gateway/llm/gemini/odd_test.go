@@ -43,7 +43,7 @@ func checkEnds(t *testing.T, body string) {
 	w := llmtest.NewWire(llmtest.Reply{Body: body})
 	a := llmtest.Collect(t.Context(), New(options(w)), hello)
 	if (a.Err == nil) == (a.Stop == "") || w.Open() != 0 {
-		t.Errorf("%q: %+v, %d open", body, a, w.Open())
+		t.Errorf("%q: got %+v, %d open; want an error or a stop reason, and no open stream", body, a, w.Open())
 	}
 	if len(a.Calls) > 0 && a.Err == nil && a.Stop != llm.StopToolUse && a.Stop != llm.StopMaxTokens && a.Stop != llm.StopRefusal {
 		t.Errorf("%q: calls, yet stop %q", body, a.Stop)

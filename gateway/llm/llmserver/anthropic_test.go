@@ -32,7 +32,7 @@ func TestAnthropicModelThinksCallsAndAnswers(t *testing.T) {
 			}
 			if want.calls == 0 {
 				if first.Stop != llm.StopEnd {
-					t.Errorf("%s: stop %q", prompt, first.Stop)
+					t.Errorf("%s: got stop %q, want %q", prompt, first.Stop, llm.StopEnd)
 				}
 				return
 			}

@@ -73,7 +73,7 @@ func TestResponsesEndInSeveralWays(t *testing.T) {
 			s := newServe(t, events(tc.stream))
 			got := llmtest.Collect(t.Context(), newResponses(llm.Options{BaseURL: s.URL}), helloRequest())
 			if got.Stop != tc.stop || !errors.Is(got.Err, tc.err) {
-				t.Fatalf("stop %q: %v; want got.Stop %v and error err", got.Stop, got.Err, tc.stop)
+				t.Fatalf("stop %q: %v; want stop %q and error %v", got.Stop, got.Err, tc.stop, tc.err)
 			}
 			if tc.err != nil && !strings.Contains(got.Err.Error(), tc.says) {
 				t.Errorf("got %v; want no error or %v in got.Err", got.Err, tc.says)

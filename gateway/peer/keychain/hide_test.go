@@ -28,7 +28,7 @@ func TestErrorsDoNotRepeatASecret(t *testing.T) {
 		t.Errorf("got %v, want %v", got, error(refused))
 	}
 	if got := Hide(refused, "key"); got != error(refused) {
-		t.Error("a word was taken for a secret", got)
+		t.Errorf("got %v, want %v unchanged", got, refused)
 	}
 	if Hide(nil, key) != nil {
 		t.Error("an error out of nothing")

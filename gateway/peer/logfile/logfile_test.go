@@ -38,7 +38,7 @@ func TestLogRotates(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 20} {
 		lines, more, err := l.Last(n)
 		if err != nil || len(lines) != n || !more || lines[n-1] != `{"line":199}` || lines[0] != fmt.Sprintf(`{"line":%03d}`, 200-n) {
-			t.Errorf("last %d = %v %v %v", n, lines, more, err)
+			t.Errorf("last %d: got %v %v %v; want the newest lines, and more", n, lines, more, err)
 		}
 	}
 	all, more, err := l.Last(5000)

@@ -70,7 +70,7 @@ func TestAPhotographIsShownUpright(t *testing.T) {
 		img := p.Fit(180)
 		w, h := img.Bounds().Dx(), img.Bounds().Dy()
 		if (h > w) != (o >= 5) || max(w, h) != 180 {
-			t.Errorf("%d: %d × %d", o, w, h)
+			t.Errorf("%d: got %d × %d, want the larger side 180, upright from orientation 5", o, w, h)
 		}
 		for _, p := range []struct {
 			x, y int

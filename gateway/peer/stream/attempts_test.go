@@ -55,7 +55,7 @@ func waitUntil[T any](t *testing.T, c <-chan T, what string) (v T) {
 	select {
 	case v = <-c:
 	case <-time.After(3 * time.Minute):
-		t.Fatal("never: ", what)
+		t.Fatalf("%s did not happen", what)
 	}
 	return v
 }
@@ -86,7 +86,7 @@ func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
 			t.Helper()
 			for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatal("never: ", what)
+					t.Fatalf("%s did not happen", what)
 				}
 			}
 		}

@@ -131,7 +131,7 @@ func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
 		}
 		now := x.part()
 		if now < had+each {
-			t.Errorf("attempt %d got on by %d bytes", attempts, now-had)
+			t.Errorf("attempt %d: got %d bytes further", attempts, now-had)
 		}
 		had = now
 	}

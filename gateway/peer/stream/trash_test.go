@@ -158,7 +158,7 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	}
 	// A full disk gets the space, and an empty trash is removed.
 	if !removeOldestTrash(root) || removeOldestTrash(root) {
-		t.Errorf("left: %v", trashEntries(root))
+		t.Errorf("got entries %v, want one entry removed and none after that", trashEntries(root))
 	}
 	if err := errors.Join(os.RemoveAll(filepath.Join(to, trashName, "notes-t0011223344556677")), os.RemoveAll(filepath.Join(to, trashName, fmt.Sprint(now.Add(-time.Hour).UnixMilli(), "-abcdefgh")))); err != nil {
 		t.Fatal(err)

@@ -63,7 +63,7 @@ func TestDefineDerivesTheSpec(t *testing.T) {
 		t.Errorf("input schema forbids unknown arguments: %s", s.Spec.InputSchema)
 	}
 	if !json.Valid(s.Spec.OutputSchema) {
-		t.Errorf("output schema = %s", s.Spec.OutputSchema)
+		t.Errorf("output schema: got %s, want valid JSON", s.Spec.OutputSchema)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestCallChecksArguments(t *testing.T) {
 			}
 			if c.bad {
 				if !strings.HasPrefix(err.Error(), "Invalid arguments: ") || errors.Unwrap(err) == nil || strings.Contains(err.Error(), "Go ") {
-					t.Errorf("error = %v", err)
+					t.Errorf(`got %v, want "Invalid arguments: " with a cause and without Go types`, err)
 				}
 				return
 			}
@@ -155,7 +155,7 @@ func TestValidateAcceptsWhatItCannotJudge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			err := toolkit.Validate(json.RawMessage(c.schema), json.RawMessage(c.args))
 			if (err != nil) != c.bad {
-				t.Errorf("error = %v", err)
+				t.Errorf("got %v, want an error: %v", err, c.bad)
 			}
 		})
 	}

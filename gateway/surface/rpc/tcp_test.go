@@ -109,7 +109,7 @@ func TestRefusedClientReadsWhyOverTCP(t *testing.T) {
 			_, _, err = ws.ReadMessage()
 		}
 		if !websocket.IsCloseError(err, protocol.CloseUnauthorized) {
-			t.Fatalf("end: %v", err)
+			t.Fatalf("got %v, want a close for an unauthorized client", err)
 		}
 		ws.Close()
 	}
@@ -132,6 +132,6 @@ func TestWhoSendsTooMuchReadsWhyOverTCP(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := ws.ReadMessage(); !websocket.IsCloseError(err, websocket.CloseMessageTooBig) {
-		t.Errorf("end: %v", err)
+		t.Errorf("got %v, want a close for a message that is too big", err)
 	}
 }
