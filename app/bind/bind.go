@@ -53,6 +53,24 @@ func Go[R any](ctx context.Context, work func(context.Context) (R, error), done 
 	})
 }
 
+// Newest runs requests of which only the newest one counts: answers may arrive in any order. Its zero
+// value is ready. Use it on the GUI thread.
+type Newest struct{ cancel context.CancelFunc }
+
+// Context returns the context of a new request, and ends that of the former one.
+func (n *Newest) Context(ctx context.Context) context.Context {
+	n.Cancel()
+	ctx, n.cancel = context.WithCancel(ctx)
+	return ctx
+}
+
+// Cancel ends the newest request, if there is one.
+func (n *Newest) Cancel() {
+	if n.cancel != nil {
+		n.cancel()
+	}
+}
+
 // guard runs work. A panic is its failure, so that the gateway in this process goes on.
 func guard[R any](ctx context.Context, work func(context.Context) (R, error)) (r R, err error) {
 	defer crash.Recover(&err, "window")

@@ -63,6 +63,25 @@ func TestWatchShowsNoStateThatWasReplacedBeforeItCrossed(t *testing.T) {
 	})
 }
 
+func TestOnlyTheNewestRequestIsAnswered(t *testing.T) {
+	test.NewTempApp(t)
+	synctest.Test(t, func(t *testing.T) {
+		var newest Newest
+		var shown []int
+		for i, takes := range []time.Duration{3 * time.Second, 2 * time.Second, time.Second} {
+			Go(newest.Context(t.Context()), func(context.Context) (int, error) {
+				time.Sleep(takes)
+				return i, nil
+			}, func(n int, _ error) { shown = append(shown, n) })
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if !slices.Equal(shown, []int{2}) {
+			t.Errorf("got the answers of %v, want only that of the newest request, 2", shown)
+		}
+	})
+}
+
 func TestWatchEndsWhileItPauses(t *testing.T) {
 	test.NewTempApp(t)
 	synctest.Test(t, func(t *testing.T) {

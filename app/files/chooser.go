@@ -32,10 +32,11 @@ type Chooser struct {
 	h   ChooserHandlers
 	Box fyne.CanvasObject
 
-	dir        string  // the folder shown, with slashes
-	entries    []Entry // of dir, unsorted
-	hidden     int     // number of entries that are left out
-	request    int     // number of the latest request for a folder
+	dir        string      // the folder shown, with slashes
+	entries    []Entry     // of dir, unsorted
+	hidden     int         // number of entries that are left out
+	isEntered  bool        // a folder was requested
+	newest     bind.Newest // the request for a folder
 	sort       Sort
 	showHidden bool
 	replace    string // path of an existing file: the person was asked whether to replace it
@@ -71,7 +72,7 @@ func NewChooser(ctx context.Context, q system.Question, h ChooserHandlers) *Choo
 	c.Box = c.frame()
 	bind.Go(ctx, func(context.Context) ([]Crumb, error) { return localPlaces(), nil }, func(list []Crumb, _ error) {
 		c.showPlaces(list)
-		if c.dir == "" && c.request == 0 && len(list) > 0 {
+		if c.dir == "" && !c.isEntered && len(list) > 0 {
 			c.Enter(list[0].Dir)
 		}
 	})
@@ -162,12 +163,8 @@ func (c *Chooser) Enter(dir string) {
 	if dir == "" {
 		dir = "/"
 	}
-	c.request++
-	request := c.request
-	bind.Go(c.ctx, func(context.Context) ([]Entry, error) { return listLocal(dir) }, func(list []Entry, err error) {
-		if request != c.request {
-			return
-		}
+	c.isEntered = true
+	bind.Go(c.newest.Context(c.ctx), func(context.Context) ([]Entry, error) { return listLocal(dir) }, func(list []Entry, err error) {
 		c.dir, c.entries = dir, list
 		c.filter.SetText("")
 		c.list.selection.None()

@@ -46,7 +46,7 @@ type form struct {
 	box     *fyne.Container
 	next    *widgets.Paragraph // the time in words, with the next runs
 	message *widgets.Paragraph
-	cancel  context.CancelFunc // ends the preview in progress
+	newest  bind.Newest // the preview
 }
 
 // openForm shows a form that starts with f, or with its draft; id names the form among the drafts.
@@ -58,7 +58,7 @@ func (p *Page) openForm(id string, start fields) {
 	}
 	m := &form{
 		p: p, f: f, draft: draft, errors: map[string]*widgets.Paragraph{}, shown: map[fyne.CanvasObject]func() bool{},
-		next: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), cancel: func() {},
+		next: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"),
 	}
 	p.form = m
 	p.Show(widgets.Detail{Back: m.back, Closed: m.closed})
@@ -187,7 +187,7 @@ func (m *form) changed(fields ...string) {
 
 // discard deletes the draft.
 func (m *form) discard() {
-	m.cancel()
+	m.newest.Cancel()
 	m.draft.Drop()
 }
 
@@ -215,17 +215,12 @@ func (m *form) problem(err error) {
 
 // preview shows the next runs of the time in the form, or what is wrong with it.
 func (m *form) preview() {
-	m.cancel()
-	ctx, cancel := context.WithCancel(m.p.ctx)
-	m.cancel = cancel
+	ctx := m.newest.Context(m.p.ctx)
 	m.changed()
 	m.message.Hide()
 	m.p.LayOutText()
 	now, f := m.p.now(), m.f
 	bind.Go(ctx, func(ctx context.Context) (string, error) { return m.p.m.Preview(ctx, f, now) }, func(text string, err error) {
-		if ctx.Err() != nil {
-			return
-		}
 		m.clear(fieldTimes, fieldDays, fieldEvery, fieldAt, fieldExpr, fieldZone)
 		m.next.Set(text, style.ColorMuted)
 		widgets.SetVisible(m.next, text != "")
@@ -266,7 +261,7 @@ func (m *form) save() {
 
 // back returns to the schedule, and reports whether there is one. The draft stays.
 func (m *form) back() bool {
-	m.cancel()
+	m.newest.Cancel()
 	if m.f.ID == "" {
 		return false
 	}
@@ -275,7 +270,7 @@ func (m *form) back() bool {
 }
 
 func (m *form) closed() {
-	m.cancel()
+	m.newest.Cancel()
 	m.p.form = nil
 }
 

@@ -33,7 +33,7 @@ type Page struct {
 	// how far back an unfinished search has reached, in Unix milliseconds; 0 for none
 	searchedUntil int64
 	query         string
-	searches      int // number of the latest search
+	newest        bind.Newest
 	list          *widgets.ItemList
 	body          *fyne.Container
 	more          *widgets.Button
@@ -87,8 +87,7 @@ func (p *Page) Search(query string) { p.Field.SetText(query) }
 
 func (p *Page) find(page int64) {
 	p.query = strings.TrimSpace(p.Field.Text)
-	p.searches++
-	search, query := p.searches, p.query
+	ctx, query := p.newest.Context(p.ctx), p.query
 	if page == 0 {
 		p.wanted = feed.SearchPage
 	}
@@ -97,7 +96,7 @@ func (p *Page) find(page int64) {
 		p.draw("")
 		return
 	}
-	bind.Go(p.ctx, func(ctx context.Context) (protocol.SessionsSearchResult, error) {
+	bind.Go(ctx, func(ctx context.Context) (protocol.SessionsSearchResult, error) {
 		if page == 0 {
 			select {
 			case <-time.After(typingPause):
@@ -106,9 +105,6 @@ func (p *Page) find(page int64) {
 		}
 		return feed.SearchMessages(ctx, p.e.Feed, query, page)
 	}, func(r protocol.SessionsSearchResult, err error) {
-		if search != p.searches {
-			return
-		}
 		if err != nil {
 			p.searchedUntil = 0
 			p.draw(err.Error())

@@ -62,6 +62,7 @@ type gatewaysPage struct {
 	result    *widgets.Paragraph
 	words     *widgets.Paragraph // of the pairing in progress
 	confirmID string             // ID of the gateway whose Leave waits for a confirmation
+	newest    bind.Newest        // the request for the list
 	shown     *shownGateways     // what the list shows; nil before the first time
 	box       fyne.CanvasObject
 
@@ -146,7 +147,7 @@ type shownGateways struct {
 }
 
 func (e *gatewaysPage) load() {
-	bind.Go(e.page.ctx, func(context.Context) ([]Gateway, error) { return e.gateways.List() }, func(list []Gateway, err error) {
+	bind.Go(e.newest.Context(e.page.ctx), func(context.Context) ([]Gateway, error) { return e.gateways.List() }, func(list []Gateway, err error) {
 		now := shownGateways{list, e.confirmID, err}
 		if e.shown != nil && reflect.DeepEqual(*e.shown, now) {
 			return // a press on a button that is replaced meanwhile would be lost

@@ -76,8 +76,8 @@ func (p *view) general() fyne.CanvasObject {
 			links(f.links)
 		})
 	}
-	p.watchConfig(func() {
-		bind.Go(p.ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.e.Feed) }, show)
+	p.watchConfig(func(ctx context.Context) {
+		bind.Go(ctx, func(ctx context.Context) (UI, error) { return ReadUI(ctx, p.e.Feed) }, show)
 	})
 	return all
 }
@@ -173,7 +173,8 @@ func ReadUI(ctx context.Context, g feed.Gateway) (UI, error) {
 }
 
 // watchConfig calls read now, whenever the configuration changes, and after a reconnection.
-func (p *view) watchConfig(read func()) {
+func (p *view) watchConfig(read func(ctx context.Context)) {
+	var newest bind.Newest
 	type seen struct {
 		changes   int
 		connected bool
@@ -182,7 +183,7 @@ func (p *view) watchConfig(read func()) {
 	bind.Watch(p.ctx, p.e.Feed.Watch(p.e.Feed.Status, p.e.Feed.Changed), func(v feed.View) {
 		now := seen{v.Changed.Config, v.Status.Connected}
 		if last == nil || *last != now && v.Status.Connected {
-			read()
+			read(newest.Context(p.ctx))
 		}
 		last = &now
 	})

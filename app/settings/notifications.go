@@ -68,8 +68,8 @@ func (p *view) notifications() fyne.CanvasObject {
 			mutedText("If none appears, check the notification settings of this computer.")),
 		n.quietHours(),
 	)
-	p.watchConfig(func() {
-		bind.Go(p.ctx, func(ctx context.Context) (notify.Settings, error) {
+	p.watchConfig(func(ctx context.Context) {
+		bind.Go(ctx, func(ctx context.Context) (notify.Settings, error) {
 			return feed.ConfigAt[notify.Settings](ctx, p.e.Feed, "notifications")
 		}, func(s notify.Settings, err error) {
 			if err != nil {

@@ -449,7 +449,7 @@ func TestGeneralShowsChangesFromElsewhere(t *testing.T) {
 func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		read := 0
-		p.watchConfig(func() { read++ })
+		p.watchConfig(func(context.Context) { read++ })
 		for i, change := range []func(*feed.View){func(*feed.View) {}, func(v *feed.View) { v.Status.Connected = true }, func(v *feed.View) { v.Changed.Config++ }, func(v *feed.View) { v.Status.Connected = false }} {
 			p.e.Feed.Update(change, p.e.Feed.All()...)
 			time.Sleep(time.Second)

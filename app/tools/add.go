@@ -31,7 +31,7 @@ type addForm struct {
 	message message
 	add     *widgets.Button
 	found   []protocol.FoundServer
-	request int // number of the latest request for a preview
+	newest  bind.Newest // the request for a preview
 
 	draft unsaved.Draft[addDraft]
 	left  addDraft // the restored draft, until its first preview
@@ -99,19 +99,15 @@ func (f *addForm) saveDraft() {
 
 // read requests the preview of a text.
 func (f *addForm) read(text string) {
-	f.request++
-	request := f.request
+	ctx := f.newest.Context(f.p.ctx)
 	f.message.say("")
 	if strings.TrimSpace(text) == "" {
 		f.found = nil
 		f.show("")
 		return
 	}
-	bind.Go(f.p.ctx, func(ctx context.Context) ([]protocol.FoundServer, error) { return f.p.m.Parse(ctx, text) },
+	bind.Go(ctx, func(ctx context.Context) ([]protocol.FoundServer, error) { return f.p.m.Parse(ctx, text) },
 		func(found []protocol.FoundServer, err error) {
-			if request != f.request {
-				return
-			}
 			f.found = found
 			if f.left.name != "" && len(found) == 1 {
 				f.found[0].Name, f.found[0].Spec.Network = protocol.ServerName(f.left.name), f.left.network

@@ -33,7 +33,8 @@ type Page struct {
 	widgets.MasterDetail
 
 	view            feed.View
-	historyRevision int // change counter of the view that the history belongs to; -1 for none
+	newest          bind.Newest // the request for the history
+	historyRevision int         // change counter of the view that the history belongs to; -1 for none
 	history         History
 	historyLoaded   bool // the history was loaded before
 	problem         string
@@ -67,7 +68,7 @@ func (p *Page) show(v feed.View) {
 	p.view = v
 	if v.Status.Loaded && v.Changed.History != p.historyRevision {
 		p.historyRevision = v.Changed.History
-		bind.Go(p.ctx, p.m.History, p.showHistory)
+		bind.Go(p.newest.Context(p.ctx), p.m.History, p.showHistory)
 	}
 	var objects []fyne.CanvasObject
 	cards := make(map[protocol.TransferID]*card, len(v.Transfers.List))
