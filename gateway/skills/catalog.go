@@ -67,6 +67,29 @@ func (c *Catalog) Status(_ context.Context, in protocol.SkillsParams) (protocol.
 	return res, err
 }
 
+// Usable returns the main agent's skills that are turned on and can be used now.
+func (c *Catalog) Usable(context.Context) ([]protocol.SkillStatusEntry, error) {
+	res, _, err := c.read(protocol.MainAgent)
+	return slices.DeleteFunc(res.Skills, func(s protocol.SkillStatusEntry) bool { return !s.Enabled || !s.Eligible }), err
+}
+
+// Text returns the file of one of the skills that Usable returns, or protocol.ErrNotFound.
+func (c *Catalog) Text(ctx context.Context, name string) (string, error) {
+	list, err := c.Usable(ctx)
+	if err != nil {
+		return "", err
+	}
+	i := slices.IndexFunc(list, func(s protocol.SkillStatusEntry) bool { return s.Name == name })
+	if i < 0 {
+		return "", protocol.ErrNotFound.With(fmt.Sprintf("There is no usable skill %q.", name))
+	}
+	file, _, err := c.o.Files.Read(protocol.MainAgent, list[i].Path)
+	if err != nil {
+		return "", err
+	}
+	return string(file.Data), nil
+}
+
 // read returns the status of an agent's skills, and the skills in the same order.
 func (c *Catalog) read(id protocol.AgentID) (res protocol.SkillsStatusResult, list []locatedSkill, err error) {
 	agent, err := protocol.ParseAgentID(id)

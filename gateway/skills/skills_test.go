@@ -263,3 +263,24 @@ func TestWhatEachMachineLacksIsSaid(t *testing.T) {
 		t.Errorf("%d are named, eligible %v", len(e.Missing), e.EligibleHosts)
 	}
 }
+
+func TestOnlyUsableSkillsHaveATextForPrograms(t *testing.T) {
+	c := newTestCatalog(t)
+	c.write(t, "skills/tidy/SKILL.md", "---\nname: tidy\n---\nHow to tidy.\n")
+	c.write(t, "skills/off/SKILL.md", "---\nname: off\n---\nTurned off.\n")
+	c.write(t, "skills/unmet/SKILL.md", skillRequiring("host.none"))
+	c.cfg.Skills.Entries = map[string]config.Skill{"off": {Enabled: new(bool)}}
+	list, err := c.Usable(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	hasName := func(name string) bool {
+		return slices.ContainsFunc(list, func(s protocol.SkillStatusEntry) bool { return s.Name == name })
+	}
+	for name, want := range map[string]string{"tidy": "How to tidy.", "off": "", "x": "", "none": ""} {
+		text, err := c.Text(t.Context(), name)
+		if hasName(name) != (want != "") || (err == nil) != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%s: got text %q, error %v, want %q", name, text, err, want)
+		}
+	}
+}

@@ -52,7 +52,10 @@ func TestLimitedTokenLearnsNothingOfOtherMachines(t *testing.T) {
 // broken are skills that cannot be read.
 type broken struct{}
 
-func (broken) List(context.Context) ([]Prompt, error) { return []Prompt{{Name: "deploy"}}, nil }
+func (broken) Usable(context.Context) ([]protocol.SkillStatusEntry, error) {
+	return []protocol.SkillStatusEntry{{Name: "deploy"}}, nil
+}
+
 func (broken) Text(context.Context, string) (string, error) {
 	return "", errors.New("open /home/ann/.local/share/fairlead/skills/deploy: permission denied")
 }
@@ -62,10 +65,8 @@ func TestFailuresDoNotTellOfTheGatewaysFiles(t *testing.T) {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	defer slog.SetDefault(before)
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
-		b.mcp.o.Prompts = broken{}
-		b.mcp.o.Documents[0].Read = func(context.Context) (any, error) {
-			return nil, errors.New("read /home/ann/.local/share/fairlead/fairlead.db: disk I/O error")
-		}
+		b.mcp.o.Skills = broken{}
+		b.mcp.o.Journal = journal{errors.New("read /home/ann/.local/share/fairlead/fairlead.db: disk I/O error")}
 		s := b.connect(t, "all", nil, legacy)
 		_, prompt := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"})
 		_, document := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "fairlead://journal"})

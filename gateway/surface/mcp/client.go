@@ -22,6 +22,7 @@ type client struct {
 	o         Options
 	calls     calls
 	server    *mcp.Server
+	documents []document
 	watchable []string  // addresses of the resources that Options.Extend has added
 	used      time.Time // guarded by Server.mu
 	files     watchedFiles
@@ -65,7 +66,7 @@ const instructions = "Fairlead lets you use the machines of one person. Call net
 	"Calls that change something may wait until the person has answered in Fairlead; approval_required means that they have not answered yet: repeat the same call."
 
 func newClient(o Options) *client {
-	c := &client{o: o, calls: calls{o.Tools}, stale: true, tools: make(lists), prompts: make(lists), contents: make(lists), dirty: make(map[string]bool), files: watchedFiles{all: make(map[string]*watchedFile)}}
+	c := &client{o: o, documents: o.documents(), calls: calls{o.Tools}, stale: true, tools: make(lists), prompts: make(lists), contents: make(lists), dirty: make(map[string]bool), files: watchedFiles{all: make(map[string]*watchedFile)}}
 	c.server = mcp.NewServer(&mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{}, CompletionHandler: completion{c.calls}.complete,
 		SubscribeHandler: c.subscribe,

@@ -20,6 +20,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
@@ -63,14 +64,33 @@ func (f *fake) answer(call func(ctx context.Context, p auth.Principal, r catalog
 // skills are the main agent's: the skill deploy, and another one if it was added.
 type skills struct{ added atomic.Bool }
 
-func (s *skills) List(context.Context) ([]Prompt, error) {
+func (s *skills) Usable(context.Context) ([]protocol.SkillStatusEntry, error) {
+	list := []protocol.SkillStatusEntry{{Name: "deploy", Description: "How to deploy"}}
 	if s.added.Load() {
-		return []Prompt{{"deploy", "How to deploy"}, {"tidy", "How to tidy"}}, nil
+		list = append(list, protocol.SkillStatusEntry{Name: "tidy", Description: "How to tidy"})
 	}
-	return []Prompt{{"deploy", "How to deploy"}}, nil
+	return list, nil
 }
 
 func (*skills) Text(_ context.Context, name string) (string, error) { return "# " + name, nil }
+
+// transfers are one in progress and one that has ended.
+type transfers struct{}
+
+func (transfers) List(_ context.Context, q protocol.TransferListParams) (protocol.TransferListResult, error) {
+	id := protocol.TransferID("open")
+	if q.History {
+		id = "ended"
+	}
+	return protocol.TransferListResult{Transfers: []protocol.Transfer{{ID: id}}, Count: 1}, nil
+}
+
+// journal has one call, or cannot be read.
+type journal struct{ failure error }
+
+func (j journal) List(context.Context, protocol.JournalListParams) (list []store.Call, more bool, err error) {
+	return []store.Call{{Info: protocol.CallInfo{CallID: "a"}}}, false, j.failure
+}
 
 // scopes are those of the token of that name.
 var scopes = map[string][]protocol.Scope{
@@ -127,8 +147,7 @@ func serve(t testing.TB) *bench {
 	b.machines.set(protocol.NodeInfo{ID: "nas", Name: "NAS"})
 	b.scopes.Store(&scopes)
 	s := New(Options{
-		Tools: f, Waiting: f, Prompts: b.skills, Version: "1.2.3", Bus: b.bus, Machines: tool.NewRegistry(b.machines, nil, nil),
-		Documents: []Document{{URI: "fairlead://journal", Name: "journal", Scope: protocol.ScopeAllTools, Changes: []string{protocol.ChangeCall}, Read: func(context.Context) (any, error) { return map[string]int{"calls": 7}, nil }}},
+		Tools: f, Waiting: f, Skills: b.skills, Transfers: transfers{}, Journal: journal{}, Version: "1.2.3", Bus: b.bus, Machines: tool.NewRegistry(b.machines, nil, nil),
 		Guard: bearer.Guard{
 			Path: "/mcp", Base: func(r *http.Request) string { return "http://" + r.Host },
 			Verify: func(_ context.Context, token, _ string) (auth.Principal, error) {

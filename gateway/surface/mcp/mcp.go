@@ -42,12 +42,10 @@ type Machines interface {
 	MachinesOf(p auth.Principal) []protocol.NodeInfo
 }
 
-// Prompt is a skill that a client can use as a prompt.
-type Prompt struct{ Name, Description string }
-
-// Prompts are the skills.
-type Prompts interface {
-	List(ctx context.Context) ([]Prompt, error)
+// Skills are those of the main agent, which clients use as prompts ([skills.Catalog]).
+type Skills interface {
+	Usable(ctx context.Context) ([]protocol.SkillStatusEntry, error)
+	// Text returns the file of a usable skill.
 	Text(ctx context.Context, name string) (string, error)
 }
 
@@ -56,8 +54,9 @@ type Options struct {
 	Tools     Tools
 	Waiting   Waiting
 	Machines  Machines
-	Prompts   Prompts // nil for none
-	Documents []Document
+	Skills    Skills
+	Transfers Transfers
+	Journal   Journal
 	Bus       *event.Bus // what clients are notified of
 	Guard     bearer.Guard
 	Version   string

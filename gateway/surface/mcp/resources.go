@@ -18,14 +18,6 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// Document is a resource that a client can read: JSON about the gateway.
-type Document struct {
-	URI, Name, Description string
-	Scope                  protocol.Scope
-	Changes                []string // kinds of protocol.Change after which it is another
-	Read                   func(ctx context.Context) (any, error)
-}
-
 // mayReadGateway reports whether p may read what concerns the gateway and all machines: a token that
 // is limited to some machines may not.
 func mayReadGateway(p auth.Principal, scope protocol.Scope) bool {
@@ -72,9 +64,9 @@ func (c *client) updateResources() {
 			add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine"}, c.readMachine)
 		}
 	}
-	for _, d := range c.o.Documents {
-		if mayReadGateway(c.principal, d.Scope) {
-			add(&mcp.Resource{URI: d.URI, Name: d.Name, Title: d.Name, Description: d.Description}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	for _, d := range c.documents {
+		if mayReadGateway(c.principal, documentScope) {
+			add(&mcp.Resource{URI: d.uri(), Name: d.name, Title: d.name, Description: d.description}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 				return readDocument(ctx, who(r.Extra), d)
 			})
 		}
@@ -88,18 +80,6 @@ func (c *client) readMachines(ctx context.Context, r *mcp.ReadResourceRequest) (
 		return nil, err
 	}
 	return text(r.Params.URI, "application/json", string(out.Data)), nil
-}
-
-func readDocument(ctx context.Context, p auth.Principal, d Document) (*mcp.ReadResourceResult, error) {
-	if !mayReadGateway(p, d.Scope) {
-		return nil, missingScope(d.Scope)
-	}
-	v, err := d.Read(ctx)
-	if err != nil {
-		return nil, tool.FaultOf(err)
-	}
-	raw, err := protocol.Marshal(v)
-	return text(d.URI, "application/json", string(raw)), err
 }
 
 func text(uri, kind, content string) *mcp.ReadResourceResult {
@@ -170,31 +150,29 @@ func (c *client) readMachine(ctx context.Context, r *mcp.ReadResourceRequest) (*
 // updatePrompts makes the prompts the skills that exist now, if the token may read them. The caller
 // holds c.mu.
 func (c *client) updatePrompts() {
-	if c.o.Prompts == nil {
-		return
-	}
-	var list []Prompt
+	var list []protocol.SkillStatusEntry
 	if mayReadGateway(c.principal, promptScope) {
 		var err error
-		if list, err = c.o.Prompts.List(context.Background()); err != nil {
+		if list, err = c.o.Skills.Usable(context.Background()); err != nil {
 			return // the prompts stay as they are
 		}
 	}
 	current := make(map[string]bool)
-	for _, p := range list {
-		current[p.Name] = true
-		if !c.prompts.changed(p.Name, p) {
+	for _, skill := range list {
+		current[skill.Name] = true
+		prompt := &mcp.Prompt{Name: skill.Name, Description: skill.Description}
+		if !c.prompts.changed(skill.Name, prompt) {
 			continue
 		}
-		c.server.AddPrompt(&mcp.Prompt{Name: p.Name, Description: p.Description}, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		c.server.AddPrompt(prompt, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			if !mayReadGateway(who(r.Extra), promptScope) {
 				return nil, missingScope(promptScope)
 			}
-			content, err := c.o.Prompts.Text(ctx, p.Name)
+			content, err := c.o.Skills.Text(ctx, skill.Name)
 			if err != nil {
 				return nil, tool.FaultOf(err)
 			}
-			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
+			return &mcp.GetPromptResult{Description: skill.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: content}}}}, nil
 		})
 	}
 	c.server.RemovePrompts(c.prompts.retain(current)...)

@@ -35,8 +35,8 @@ func TestResourcesAndPrompts(t *testing.T) {
 			return job.Result{Data: json.RawMessage(`{"chunk_b64":"` + content + `","done":` + fmt.Sprint(!strings.Contains(string(r.Args), "large")) + `}`)}, nil
 		})
 		list, err := s.ListResources(t.Context(), nil)
-		if err != nil || len(list.Resources) != 3 {
-			t.Fatalf("got %+v, error %v, want 3 resources", list, err)
+		if err != nil || len(list.Resources) != 4 {
+			t.Fatalf("got %+v, error %v, want 4 resources", list, err)
 		}
 		read := func(uri string) (*sdk.ResourceContents, error) {
 			r, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
@@ -45,8 +45,17 @@ func TestResourcesAndPrompts(t *testing.T) {
 			}
 			return r.Contents[0], nil
 		}
+		call, err := protocol.Marshal(protocol.CallInfo{CallID: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		moved, err := protocol.Marshal(protocol.TransferListResult{Transfers: []protocol.Transfer{{ID: "open"}, {ID: "ended"}}, Count: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for uri, want := range map[string]string{
-			"fairlead://journal": `{"calls":7}`, "fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`,
+			"fairlead://journal": `{"calls":[` + string(call) + `]}`, "fairlead://transfers": string(moved),
+			"fairlead://nas/file/etc/hosts": "hello", "fairlead://machines": `{"networks":[{"nodes":[{"id":"laptop","name":"Laptop"},{"id":"nas","name":"nas"}]}]}`,
 			"fairlead://machines/nas": `{"id":"nas","name":"nas"}`, "fairlead://My%20computer/file/etc/hosts": "hello",
 		} {
 			if got, err := read(uri); err != nil || got.Text != want {

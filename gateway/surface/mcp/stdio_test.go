@@ -88,8 +88,8 @@ func TestStdioOffersTheToolsOfTheGateway(t *testing.T) {
 		if prompt, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "deploy"}); err != nil || len(prompt.Messages) != 1 {
 			t.Errorf("got %+v, error %v, want one message", prompt, err)
 		}
-		if list, err := s.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 3 {
-			t.Errorf("got %+v, error %v, want 3 resources", list, err)
+		if list, err := s.ListResources(t.Context(), nil); err != nil || len(list.Resources) != 4 {
+			t.Errorf("got %+v, error %v, want 4 resources", list, err)
 		}
 	})
 }

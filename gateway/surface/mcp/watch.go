@@ -87,9 +87,9 @@ func (c *client) affected(change protocol.Change) map[string]bool {
 	if n := change.Node; n != nil && tool.CheckAccess(c.principal, n.ID) == nil {
 		uris[machinesURI], uris[machineURI(n.ID)] = true, true
 	}
-	for _, d := range c.o.Documents {
-		if slices.Contains(d.Changes, change.Kind) {
-			uris[d.URI] = true
+	for _, d := range c.documents {
+		if slices.Contains(d.changes, change.Kind) {
+			uris[d.uri()] = true
 		}
 	}
 	if change.Kind == protocol.ChangeResync { // anything may have changed

@@ -182,13 +182,13 @@ func TestMachinesThatComeAndGoChangeTheList(t *testing.T) {
 				t.Errorf("the list is %v, want %v", uris, want)
 			}
 		}
-		await("fairlead://journal", "fairlead://machines", "fairlead://machines/laptop", "fairlead://machines/nas")
+		await("fairlead://journal", "fairlead://machines", "fairlead://machines/laptop", "fairlead://machines/nas", "fairlead://transfers")
 		for len(w.listed) > 0 {
 			<-w.listed
 		}
 		b.machines.set(protocol.NodeInfo{ID: "laptop", Name: "Laptop"})
 		b.bus.Publish(protocol.Change{Kind: protocol.ChangeNodeForgotten, Node: &protocol.NodeInfo{ID: "nas"}})
-		await("fairlead://journal", "fairlead://machines", "fairlead://machines/laptop")
+		await("fairlead://journal", "fairlead://machines", "fairlead://machines/laptop", "fairlead://transfers")
 	})
 }
 
