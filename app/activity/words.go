@@ -108,7 +108,7 @@ func (a View) summary() string {
 		case tool == "Write" || tool == "Edit":
 			files[string(e.Node)+":"+e.What] = true
 		case e.Tool == "Transfer" && e.State == protocol.CallRunning: // its end has an entry of its own
-		case e.Tool == "Transfer":
+		case e.Tool == "Transfer" && !e.Undo:
 			transfers++
 		default:
 			other++

@@ -86,8 +86,9 @@ func TestActivityOfABusyDay(t *testing.T) {
 	a := View{Loaded: true, Calls: []protocol.AuditEntry{
 		call("Bash", "make", "allow", protocol.CallDone), call("Edit", "a.go", "allow", protocol.CallDone), call("Write", "a.go", "allow", protocol.CallFailed),
 		call("Bash", "rm -rf /", "deny", protocol.CallDenied), call("Process", "kill", "allow", protocol.CallDone),
-		call("Transfer", "n:a to n:b", "allow", protocol.CallDone),
+		call("Transfer", "n:a to n:b", "allow", protocol.CallDone), call("Transfer", "n:a to n:b", "allow", protocol.CallDone),
 	}}
+	a.Calls[len(a.Calls)-1].Undo = true
 	a.Usage = protocol.UsageReportResult{
 		Today: protocol.Spending{Cost: 0.42, Tokens: 42_000}, Month: protocol.Spending{Cost: 3.1, Tokens: 1_200_000},
 		Budget: protocol.Budget{DailyUSD: 5, MonthlyUSD: 3},
@@ -102,10 +103,10 @@ func TestActivityOfABusyDay(t *testing.T) {
 		"Change the budget | The agent stops at this amount. | ",
 		"# Now", "! 2 questions need you |  | ", "The parser | Waiting for you | ", "Photos | Waiting for its turn | ",
 		"1 transfer | In progress or waiting | ", "The agent is paused |  | ",
-		"# Today", "1 command · 1 file changed · 1 transfer · 1 other action · 1 denied |  | ",
+		"# Today", "1 command · 1 file changed · 1 transfer · 2 other actions · 1 denied |  | ",
 		"You: run “make” on tower |  | 11:00", "You: edit a.go on tower |  | 11:00",
 		"x You: write a.go on tower | Failed | 11:00", "x You: run “rm -rf /” on tower | Denied | 11:00",
-		"You: use Process: kill on tower |  | 11:00", "Sent a from tower to tower |  | 11:00", "Open the audit log |  | ",
+		"You: use Process: kill on tower |  | 11:00", "Sent a from tower to tower |  | 11:00", "Undid the transfer of a from tower to tower |  | 11:00", "Open the audit log |  | ",
 		"# Cost by day and model",
 		"Today · large | 1 step, 42k tokens | $0.42", "Thursday, 26 March · new | 2 steps, 10 tokens | price unknown",
 	}

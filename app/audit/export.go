@@ -52,7 +52,7 @@ func writeJSON(w io.Writer, list []protocol.AuditEntry, _ bool) error {
 
 var columns = []string{
 	"seq", "at", "kind", "by", "machine", "session", "run",
-	"call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash",
+	"call", "tool", "what", "verdict", "why", "rule", "approval", "state", "exitCode", "hash", "undo",
 }
 
 // writeCSV writes a part of a table, with its head if it is the first.
@@ -62,13 +62,16 @@ func writeCSV(w io.Writer, list []protocol.AuditEntry, first bool) error {
 		rows = append(rows, columns)
 	}
 	for _, e := range list {
-		exit := ""
+		exit, undo := "", ""
+		if e.Undo {
+			undo = "yes"
+		}
 		if e.ExitCode != nil {
 			exit = strconv.Itoa(*e.ExitCode)
 		}
 		row := []string{
 			strconv.FormatInt(e.Seq, 10), time.UnixMilli(e.At).UTC().Format(time.RFC3339), e.Kind, e.By, string(e.Node), string(e.SessionKey), string(e.RunID),
-			string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash,
+			string(e.CallID), e.Tool, e.What, e.Verdict, e.Why, e.Rule, string(e.Approval), e.State, exit, e.Hash, undo,
 		}
 		for i, cell := range row {
 			if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {

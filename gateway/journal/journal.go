@@ -142,7 +142,7 @@ func auditEntries(r *tool.Record) []protocol.AuditEntry {
 		asker = &r.AskedBy
 	}
 	return []protocol.AuditEntry{{
-		At: i.EndedAt, Kind: protocol.AuditCall, By: r.DecidedBy, AskedBy: asker, Resumed: r.Resumed, Undo: r.Undo, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: id,
+		At: i.EndedAt, Kind: protocol.AuditCall, By: r.DecidedBy, AskedBy: asker, Resumed: r.Resumed, Undo: i.Undo, Node: i.Node, SessionKey: i.SessionKey, RunID: i.RunID, CallID: id,
 		Tool: i.Tool, What: summary(i.Args), Input: r.InputSHA256, Verdict: string(d.Verdict), Why: d.Reason, Rule: d.Rule,
 		Approval: i.ApprovalID, State: auditState(r), ExitCode: i.ExitCode,
 	}}

@@ -69,6 +69,7 @@ type JournalEntry struct {
 	AskedBy        AskedBy         `json:"askedBy"`
 	ApprovalID     QuestionID      `json:"approvalId,omitempty"`
 	Direct         bool            `json:"direct,omitempty"`
+	Undo           bool            `json:"undo,omitempty"` // as CallInfo.Undo (extension)
 	// Preview is the preview of the call, without the diff.
 	Preview *CallPreview `json:"preview,omitempty"`
 	// Continued counts what passed after the call; nil if nothing did (extension).
@@ -92,10 +93,15 @@ type Continuation struct {
 	// Ended is how the transfer that the call has queued ended after the call; nil before that, and if
 	// the call ended with it.
 	Ended *Ending `json:"ended,omitempty"`
+	// UndoneAt is when files that the transfer had replaced were restored, in Unix milliseconds; 0 if
+	// none were. The call that did it has an entry of its own.
+	UndoneAt int64 `json:"undoneAt,omitempty"`
 }
 
 // IsEmpty reports whether nothing passed after the call.
-func (c Continuation) IsEmpty() bool { return c.Steps == 0 && len(c.Judged) == 0 && c.Ended == nil }
+func (c Continuation) IsEmpty() bool {
+	return c.Steps == 0 && len(c.Judged) == 0 && c.Ended == nil && c.UndoneAt == 0
+}
 
 // Ending is the end of what a call has queued (extension).
 type Ending struct {

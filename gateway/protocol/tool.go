@@ -348,6 +348,9 @@ type CallInfo struct {
 	Fault    *Fault       `json:"fault,omitempty"` // the error with its code, if the tool has one
 	// Direct reports that the person made the call.
 	Direct bool `json:"direct,omitempty"`
+	// Undo reports that the call restored the files that a transfer with these arguments had replaced
+	// (extension).
+	Undo bool `json:"undo,omitempty"`
 	// Edited reports that the person changed the arguments before the call ran; Args are theirs.
 	Edited bool `json:"edited,omitempty"`
 	// Partial counts the parts of a file change that the person allowed, if they left out others.

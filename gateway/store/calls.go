@@ -34,7 +34,7 @@ type Call struct {
 	Truncated    bool // ResultJSON is only a part of the result
 	// Process is the ID of the command that the call has left running on its node, or empty.
 	Process string
-	// Continued counts what passed after the call. [Calls.Continue] and a [CallEnd] alone change it.
+	// Continued counts what passed after the call. [Calls.Continue] and a [CallChange] alone change it.
 	Continued protocol.Continuation `gorm:"<-:create;serializer:json"`
 }
 

@@ -37,13 +37,13 @@ type transferRow struct {
 
 func (r transferRow) transfer() Transfer { return Transfer{r.Transfer, r.Agent, r.Policy, r.Allowed} }
 
-// Put stores a new or changed transfer. With its end, Put changes the entry of the call that allowed
-// it, in the same transaction.
-func (s *Transfers) Put(ctx context.Context, t Transfer, ends ...CallEnd) error {
+// Put stores a new or changed transfer. In the same transaction, changes apply to the entry of the
+// call that allowed it.
+func (s *Transfers) Put(ctx context.Context, t Transfer, changes ...CallChange) error {
 	row := transferRow{t.ID, t.State, t.From, t.To, t.Agent, t.Policy, t.Allowed, t.CreatedAt, t.EndedAt, t.Transfer}
 	return s.write(ctx, "store transfer", func(tx *gorm.DB) error {
-		for _, end := range ends {
-			if err := end.put(tx, t.Allowed); err != nil {
+		for _, change := range changes {
+			if err := change.put(tx, t.Allowed); err != nil {
 				return err
 			}
 		}

@@ -118,11 +118,11 @@ func (a *activeCall) validate(context.Context) error {
 	a.entry.record = Record{Entry: Entry{
 		Info: protocol.CallInfo{
 			CallID: c.ID, ToolCallID: c.ToolCallID, SessionKey: c.Session, RunID: c.Run, Node: a.subject.target.Node, Tool: spec.Name,
-			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, ApprovalID: old.Info.ApprovalID,
+			Args: c.Args, Effect: spec.Effect, State: protocol.CallWaiting, Direct: c.Direct, Undo: c.Undo, ApprovalID: old.Info.ApprovalID,
 		},
 		AskedBy: c.AskedBy, Principal: c.Principal.String(), App: c.Principal.App, IdempotencyKey: c.IdempotencyKey, Idempotent: spec.Idempotent,
 		Attempt: old.Attempt + 1, CreatedAt: time.Now().UnixMilli(), Iteration: c.Iteration,
-	}, Resumed: c.Resumed, Undo: c.Undo, Of: c.Of}
+	}, Resumed: c.Resumed, Of: c.Of}
 	return nil
 }
 

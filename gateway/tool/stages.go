@@ -105,7 +105,6 @@ type Record struct {
 	Decision  policy.Decision
 	DecidedBy string          // a person, a rule or the default; empty before the decision
 	Resumed   bool            // see [Call]; not stored
-	Undo      bool            // see [Call]; not stored
 	Of        protocol.CallID // see [Call]; not stored
 }
 

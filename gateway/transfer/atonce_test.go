@@ -21,9 +21,9 @@ type stuckStore struct {
 	proceed   chan struct{}
 }
 
-func (s *stuckStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) (err error) {
+func (s *stuckStore) Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) (err error) {
 	if s.isWritten {
-		err = s.Transfers.Put(ctx, t, ends...)
+		err = s.Transfers.Put(ctx, t, changes...)
 	}
 	select {
 	case s.writing <- struct{}{}:
@@ -31,7 +31,7 @@ func (s *stuckStore) Put(ctx context.Context, t store.Transfer, ends ...store.Ca
 	case <-s.proceed:
 	}
 	if !s.isWritten {
-		err = s.Transfers.Put(ctx, t, ends...)
+		err = s.Transfers.Put(ctx, t, changes...)
 	}
 	return err
 }

@@ -48,7 +48,7 @@ const (
 
 // Store stores the queue and its history.
 type Store interface {
-	Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) error
+	Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) error
 	Get(ctx context.Context, id protocol.TransferID) (store.Transfer, error)
 	List(ctx context.Context, f store.TransferFilter) (page []store.Transfer, total int, err error)
 	Delete(ctx context.Context, ids []protocol.TransferID) ([]protocol.TransferID, error)

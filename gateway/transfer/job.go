@@ -171,8 +171,9 @@ func (j *job) serve(r *request) {
 // be stored does not happen.
 func (j *job) change(m message) (transition, error) {
 	j.live.mu.Lock()
-	row := j.live.row
+	before := j.live.row
 	j.live.mu.Unlock()
+	row := before
 	t, ok := transitions[m.event][row.State]
 	if !ok {
 		return t, m.event.refusal(row.State)
@@ -190,9 +191,8 @@ func (j *job) change(m message) (transition, error) {
 		row.State, row.Speed, row.ETA = t.to, 0, 0
 		t.set(row, m)
 	}
-	before := row.State
 	set(&row)
-	if err := j.record.put(context.WithoutCancel(j.services.queue.ctx), row, row.Over() && row.State != before); err != nil {
+	if err := j.record.put(context.WithoutCancel(j.services.queue.ctx), before, row); err != nil {
 		return t, err
 	}
 	j.live.update(set)

@@ -177,3 +177,41 @@ func TestAwaitedEndIsRecordedOnce(t *testing.T) {
 		t.Error("the file exists at the destination, want none")
 	}
 }
+
+// An undo has an entry that says so, and the entry of the call that started the transfer says that it
+// was undone. An undo that restores nothing changes only its own entry.
+func TestJournalSaysThatATransferWasUndone(t *testing.T) {
+	r := newRig(t, "a", "b")
+	write(t, "new", r.nodes["a"].dir, "x")
+	write(t, "old", r.nodes["b"].dir, "x")
+	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:x", Conflict: protocol.ConflictOverwrite}).ID, patience)
+	if e := r.ended(); e.Undo || e.Continued != nil {
+		t.Fatalf("entry of the transfer: got undo %v, continued %+v, want neither", e.Undo, e.Continued)
+	}
+	entries := func() (undo, sent protocol.JournalEntry) {
+		t.Helper()
+		res, err := client.Call(t.Context(), r.c, protocol.JournalList, protocol.JournalListParams{Tool: "Transfer"})
+		if err != nil || len(res.Calls) < 2 {
+			t.Fatalf("journal: got %+v, %v, want the transfer and an undo", res.Calls, err)
+		}
+		return res.Calls[0], res.Calls[len(res.Calls)-1]
+	}
+	if _, err := r.undo(tr.ID); err != nil {
+		t.Fatal(err)
+	}
+	undo, sent := entries()
+	if !undo.Undo || undo.Status != protocol.CallDone {
+		t.Errorf("entry of the undo: got undo %v, %s, want a done undo", undo.Undo, undo.Status)
+	}
+	if sent.Undo || sent.Continued == nil || sent.Continued.UndoneAt < sent.EndedAt {
+		t.Errorf("entry of the transfer: got undo %v, continued %+v, want one undone after %d", sent.Undo, sent.Continued, sent.EndedAt)
+	}
+	at := sent.Continued.UndoneAt
+	if _, err := r.undo(tr.ID); err == nil {
+		t.Fatal("a second undo: got no error, want one")
+	}
+	undo, sent = entries()
+	if !undo.Undo || undo.Status != protocol.CallFailed || sent.Continued.UndoneAt != at {
+		t.Errorf("after an undo that failed: got undo %v, %s, undone at %d, want a failed undo and %d", undo.Undo, undo.Status, sent.Continued.UndoneAt, at)
+	}
+}

@@ -87,11 +87,11 @@ func (anyCaller) Continue(context.Context, tool.Step) (json.RawMessage, error) {
 // serialized.
 type lateStore struct{ *store.Transfers }
 
-func (s lateStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) error {
+func (s lateStore) Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) error {
 	if t.State != protocol.TransferCancelled {
 		time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
 	}
-	return s.Transfers.Put(ctx, t, ends...)
+	return s.Transfers.Put(ctx, t, changes...)
 }
 
 // Windows send all requests at once: the last change must be the one in the database, and a

@@ -39,12 +39,12 @@ type heldStore struct {
 	held chan struct{}
 }
 
-func (s heldStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) error {
+func (s heldStore) Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) error {
 	if t.State == protocol.TransferFailed {
 		s.held <- struct{}{}
 		<-s.held
 	}
-	return s.Transfers.Put(ctx, t, ends...)
+	return s.Transfers.Put(ctx, t, changes...)
 }
 
 // A transfer whose end is being stored has not ended yet, and Wait waits for it.

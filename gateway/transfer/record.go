@@ -3,6 +3,7 @@ package transfer
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/journal"
@@ -10,7 +11,8 @@ import (
 	"fairlead/gateway/store"
 )
 
-// recorder stores a transfer, and its end in the journal. Only the owner of the job uses it.
+// recorder stores a transfer, and its end and its undo in the journal. Only the owner of the job uses
+// it.
 type recorder struct {
 	store Store
 	bus   *event.Bus
@@ -18,23 +20,30 @@ type recorder struct {
 	isAwaited bool
 }
 
-// put stores a row. The end of the transfer is stored together with that of the call that has started
-// it, unless that call waits for the end.
-func (r *recorder) put(ctx context.Context, row store.Transfer, isEnd bool) error {
-	var ends []store.CallEnd
+// put stores a changed row, together with what the change means for the entry of the call that has
+// started the transfer. A call that waits for the end records that itself.
+func (r *recorder) put(ctx context.Context, before, row store.Transfer) error {
+	isEnd := row.Over() && row.State != before.State
+	var changes []store.CallChange
 	var call *protocol.CallInfo // whose entry has changed
-	if isEnd && !r.isAwaited {
+	switch {
+	case isEnd && !r.isAwaited:
 		output, err := outputOf(row.Transfer)
 		if err != nil {
 			return err
 		}
-		ends = []store.CallEnd{func(c *store.Call) []protocol.AuditEntry {
-			lines := journal.EndTransfer(c, row.Transfer, output)
+		changes = []store.CallChange{func(c *store.Call) []protocol.AuditEntry {
 			call = &c.Info
-			return lines
+			return journal.EndTransfer(c, row.Transfer, output)
+		}}
+	case row.Undone > before.Undone:
+		changes = []store.CallChange{func(c *store.Call) []protocol.AuditEntry {
+			c.Continued.UndoneAt = time.Now().UnixMilli()
+			call = &c.Info
+			return nil // the call that undid it has an entry in the audit log
 		}}
 	}
-	if err := r.store.Put(ctx, row, ends...); err != nil {
+	if err := r.store.Put(ctx, row, changes...); err != nil {
 		return err
 	}
 	if isEnd {

@@ -20,13 +20,13 @@ type slowStore struct {
 	puts    atomic.Int32
 }
 
-func (s *slowStore) Put(ctx context.Context, t store.Transfer, ends ...store.CallEnd) error {
+func (s *slowStore) Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) error {
 	if t.State == protocol.TransferCancelled {
 		s.writing <- struct{}{}
 		<-s.write
 	}
 	s.puts.Add(1)
-	return s.Transfers.Put(ctx, t, ends...)
+	return s.Transfers.Put(ctx, t, changes...)
 }
 
 // noNodes is a list of nodes without any.

@@ -48,13 +48,21 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 		if c.StartedAt > 0 && c.EndedAt > 0 {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
-		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), brief(c.Input)+continued(c.Continued))
+		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), undoMark(c)+brief(c.Input)+continued(c.Continued))
 	}
 	err := t.print(out, "No calls.")
 	if r.More {
 		fmt.Fprintln(out, "Older calls: use -n and --offset.")
 	}
 	return err
+}
+
+// undoMark says before the arguments of a call that it undid what a call with them did.
+func undoMark(c protocol.JournalEntry) string {
+	if c.Undo {
+		return "undo of "
+	}
+	return ""
 }
 
 // continued says what passed after a call; empty if nothing did.
@@ -74,6 +82,9 @@ func continued(c *protocol.Continuation) string {
 		if e.Error != "" {
 			text += ": " + shortLine(e.Error)
 		}
+	}
+	if c.UndoneAt > 0 {
+		text += ", then undone"
 	}
 	return text
 }

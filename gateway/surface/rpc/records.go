@@ -86,7 +86,7 @@ func journalEntry(c store.Call) protocol.JournalEntry {
 		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State,
 		Error:     strings.ToValidUTF8(i.Error[:min(len(i.Error), maxInput)], ""),
 		ExitCode:  i.ExitCode,
-		Principal: c.Principal, App: c.App, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Preview: i.Preview,
+		Principal: c.Principal, App: c.App, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Undo: i.Undo, Preview: i.Preview,
 	}
 	if !c.Continued.IsEmpty() {
 		e.Continued = &c.Continued

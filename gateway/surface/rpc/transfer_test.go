@@ -18,7 +18,7 @@ type transferRows struct {
 	rows []store.Transfer
 }
 
-func (s *transferRows) Put(_ context.Context, t store.Transfer, _ ...store.CallEnd) error {
+func (s *transferRows) Put(_ context.Context, t store.Transfer, _ ...store.CallChange) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i := slices.IndexFunc(s.rows, func(r store.Transfer) bool { return r.ID == t.ID }); i >= 0 {

@@ -6,18 +6,18 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// CallEnd adds the end of what a call has queued to the call's entry. It returns the entries of the
-// audit log about it.
-type CallEnd func(*Call) []protocol.AuditEntry
+// CallChange adds to a call's entry what became of what the call has queued. It returns the entries of
+// the audit log about it.
+type CallChange func(*Call) []protocol.AuditEntry
 
 // put changes the entry of a call, whose state does not matter. A call that is not recorded stays so.
-func (end CallEnd) put(tx *gorm.DB, id protocol.CallID) error {
+func (change CallChange) put(tx *gorm.DB, id protocol.CallID) error {
 	var rows []callRow
 	if err := tx.Where("id = ?", string(id)).Find(&rows).Error; err != nil || len(rows) == 0 {
 		return err
 	}
 	c := rows[0].call()
-	lines := end(&c)
+	lines := change(&c)
 	row := rowOfCall(c)
 	if err := tx.Model(&row).Select("*").Updates(&row).Error; err != nil {
 		return err
