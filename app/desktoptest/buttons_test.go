@@ -3,11 +3,7 @@
 package desktoptest
 
 import (
-	"fmt"
 	"image"
-	"image/png"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -57,25 +53,13 @@ func buttonRow(w window) window { w.y, w.h = w.y+w.h-64, 64; return w }
 // colouredAreas returns the filled blue areas of a region, from the left.
 func (d *desktop) colouredAreas(w window) (areas []image.Rectangle) {
 	d.t.Helper()
-	path := filepath.Join(d.t.TempDir(), "foot.png")
-	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage", path); err != nil {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	pic, err := png.Decode(f)
-	if err != nil {
-		return nil
-	}
+	pic := d.capture(w)
 	area := image.Rectangle{}
 	for x := range w.w + 1 {
 		column := image.Rectangle{}
 		n := 0
 		for y := range w.h {
-			if r, _, b, _ := pic.At(x, y).RGBA(); x < w.w && int(b>>8)-int(r>>8) > 60 {
+			if r, _, b, _ := pic.At(w.x+x, w.y+y).RGBA(); x < w.w && int(b>>8)-int(r>>8) > 60 {
 				column = column.Union(image.Rect(x, y, x+1, y+1))
 				n++
 			}
@@ -90,16 +74,4 @@ func (d *desktop) colouredAreas(w window) (areas []image.Rectangle) {
 		area = image.Rectangle{}
 	}
 	return areas
-}
-
-// readLine reads a single line of text.
-func (d *desktop) readLine(r image.Rectangle) string {
-	d.t.Helper()
-	path := filepath.Join(d.t.TempDir(), "line.png")
-	_, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", r.Dx(), r.Dy(), r.Min.X, r.Min.Y), "+repage", "-colorspace", "Gray", "-resize", "300%", path)
-	if err != nil {
-		return ""
-	}
-	text, _ := d.try("tesseract", path, "-", "--psm", "7")
-	return text
 }

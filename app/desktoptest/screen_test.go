@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"maps"
 	"os"
 	"os/exec"
@@ -45,6 +44,7 @@ type desktop struct {
 	screen *screenReader
 
 	readings []reading // since the mouse or the keyboard was last used; see currentPosition
+	texts    map[area]lastReading
 }
 
 func newDesktop(t *testing.T) *desktop {
@@ -64,7 +64,7 @@ func newDesktop(t *testing.T) *desktop {
 		t.Fatal(err)
 	}
 	t.Cleanup(eye.c.Close)
-	return &desktop{t: t, shots: dir, screen: eye}
+	return &desktop{t: t, shots: dir, screen: eye, texts: map[area]lastReading{}}
 }
 
 func (d *desktop) run(name string, args ...string) string {
@@ -81,8 +81,6 @@ func (d *desktop) try(name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
-	// several OCR threads that wait for each other are four times slower on a busy machine
-	cmd.Env = append(os.Environ(), "OMP_THREAD_LIMIT=1")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -96,7 +94,8 @@ func (d *desktop) screenshot(name string) string {
 	d.t.Helper()
 	d.n++
 	path := filepath.Join(d.shots, fmt.Sprintf("%02d-%s.png", d.n, name))
-	if _, err := d.try("import", "-window", "root", path); err != nil {
+	everything := window{w: 1 << 15, h: 1 << 15} // at least the screen
+	if err := savePNG(d.capture(everything), path); err != nil {
 		d.t.Logf("no screenshot: %v", err)
 	}
 	return path
@@ -174,49 +173,6 @@ func (d *desktop) waitNoWindow(pattern string) {
 		_, ok := d.windowNamed(pattern)
 		return !ok
 	})
-}
-
-// word is a piece of text on the screen.
-type word struct {
-	text       string
-	x, y, w, h int
-	line       string
-}
-
-// blackAndWhite is the brightness threshold of a second reading, which recognizes words on coloured
-// buttons.
-const blackAndWhite = "62%"
-
-// readOnce reads a window's text with optical character recognition, enlarged three times because
-// screen letters are small; either unchanged, or converted to black and white with a threshold.
-func (d *desktop) readOnce(w window, threshold string) []word {
-	d.t.Helper()
-	pic := filepath.Join(d.t.TempDir(), "read.png")
-	prepare := []string{"-colorspace", "Gray", "-resize", "300%"}
-	if threshold != "" {
-		prepare = append(prepare, "-threshold", threshold)
-	}
-	if _, err := d.try("import", "-window", "root", "-crop", fmt.Sprintf("%dx%d+%d+%d", w.w, w.h, w.x, w.y), "+repage", pic); err != nil {
-		return nil // the window was closed
-	}
-	if _, err := d.try("mogrify", append(prepare, pic)...); err != nil {
-		d.t.Fatal(err)
-	}
-	out, err := d.try("tesseract", pic, "-", "--psm", "11", "tsv")
-	if err != nil {
-		d.t.Logf("read the screen: %v", err)
-		return nil
-	}
-	var words []word
-	for _, row := range strings.Split(out, "\n")[1:] {
-		f := strings.Split(row, "\t")
-		if len(f) < 12 || strings.TrimSpace(f[11]) == "" {
-			continue
-		}
-		n := func(i int) int { v, _ := strconv.Atoi(f[i]); return v / 3 }
-		words = append(words, word{text: f[11], x: w.x + n(6), y: w.y + n(7), w: n(8), h: n(9), line: threshold + strings.Join(f[1:5], "/")})
-	}
-	return words
 }
 
 // find finds consecutive words on a line and returns their centre. It prefers an exact match, then
@@ -430,17 +386,7 @@ func (d *desktop) activate(w window) {
 func (d *desktop) brightness(pattern string) float64 {
 	d.t.Helper()
 	w := d.waitWindow(pattern)
-	path := filepath.Join(d.t.TempDir(), "light.png")
-	d.run("import", "-window", "root", path)
-	f, err := os.Open(path)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer f.Close()
-	pic, err := png.Decode(f)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	pic := d.capture(w)
 	sum, n := 0, 0
 	for y := w.y + 40; y < w.y+w.h-40; y += 7 {
 		for x := w.x + 10; x < w.x+w.w-10; x += 7 {
