@@ -161,7 +161,7 @@ func (a View) costLines() []line {
 
 // costLine returns the line of a period, whose limits may be 0 for none.
 func (a View) costLine(icon, title string, s protocol.Spending, dollars float64, tokens int64) line {
-	l := line{Icon: icon, Title: title, Text: wording.Tokens(s.Tokens) + " tokens", Detail: wording.Dollars(s.Cost), Opens: budget}
+	l := line{Icon: icon, Title: title, Text: wording.Tokens(s.Tokens) + " tokens", Detail: format.Dollars(s.Cost), Opens: budget}
 	if tokens > 0 {
 		l.Text = wording.Tokens(s.Tokens) + " of " + wording.Tokens(tokens) + " tokens, " + wording.Tokens(max(tokens-s.Tokens, 0)) + " left"
 	}
@@ -169,8 +169,8 @@ func (a View) costLine(icon, title string, s protocol.Spending, dollars float64,
 	case a.isUnpriced():
 		l.Detail = priceUnknown
 	case dollars > 0:
-		l.Text = wording.Dollars(max(dollars-s.Cost, 0)) + " left · " + l.Text
-		l.Detail += " of " + wording.Dollars(dollars)
+		l.Text = format.Dollars(max(dollars-s.Cost, 0)) + " left · " + l.Text
+		l.Detail += " of " + format.Dollars(dollars)
 	}
 	return l
 }
@@ -203,7 +203,7 @@ func modelLine(day string, m protocol.ModelUsage, now time.Time) line {
 	if t, err := time.ParseInLocation(time.DateOnly, day, now.Location()); err == nil {
 		name = wording.DayName(t, now)
 	}
-	cost := wording.Dollars(m.Cost)
+	cost := format.Dollars(m.Cost)
 	if m.Unpriced == m.Steps {
 		cost = priceUnknown
 	}

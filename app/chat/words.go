@@ -8,6 +8,7 @@ import (
 	"fairlead/app/conversation"
 	"fairlead/app/feed"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -56,7 +57,7 @@ func usageText(s protocol.SessionEntry) string {
 	}
 	if s.Usage != nil && s.Usage.Cost != nil {
 		if c := *s.Usage.Cost; c > 0 {
-			parts = append(parts, wording.Dollars(c))
+			parts = append(parts, format.Dollars(c))
 		}
 	}
 	return strings.Join(parts, " · ")

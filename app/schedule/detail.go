@@ -81,7 +81,7 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 		shown.icon, shown.color = "denied", style.ColorNeedsYou
 		word += ", but " + wording.Plural(r.Denied, "call was denied", "calls were denied")
 	}
-	if text := firstLine(cmp.Or(r.Error, r.Summary)); text != "" {
+	if text := format.FirstLine(cmp.Or(r.Error, r.Summary), 0); text != "" {
 		word += ": " + text
 	}
 	took := ""

@@ -31,12 +31,6 @@ func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) s
 	return "No further runs."
 }
 
-// firstLine returns the first line of an answer for a row of the list.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return format.Line(strings.Trim(line, "#*_ "), 0)
-}
-
 // wordsOf returns the words of a value; for an unknown one, the value.
 func wordsOf(list []option, value string) string {
 	for _, o := range list {

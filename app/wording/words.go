@@ -60,14 +60,6 @@ func By(principal string) string {
 	return " by " + name
 }
 
-// Dollars formats a cost.
-func Dollars(v float64) string {
-	if v > 0 && v < 0.01 {
-		return "under $0.01"
-	}
-	return fmt.Sprintf("$%.2f", v)
-}
-
 // Thinking returns the name of a thinking level; empty is the model's own default.
 func Thinking(level string) string {
 	name := map[string]string{"": "Model default", "none": "Off", "xhigh": "Very high"}[level]

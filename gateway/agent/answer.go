@@ -103,10 +103,7 @@ const (
 func (a *answer) truncate(piece string) string {
 	room := max(maxAnswer-a.bytes, 0)
 	a.bytes += len(piece)
-	if len(piece) <= room {
-		return piece
-	}
-	return strings.ToValidUTF8(piece[:room], "")
+	return format.Head(piece, room)
 }
 
 // checkSize returns an error when the answer exceeds the limits.

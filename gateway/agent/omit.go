@@ -99,8 +99,8 @@ func shortenText(text string, limit int) string {
 	if limit <= 0 || len(text) <= limit {
 		return text
 	}
-	head, tail := strings.ToValidUTF8(text[:limit/2], ""), strings.ToValidUTF8(text[len(text)-limit/2:], "")
-	return fmt.Sprintf("%s\n[… %s left out, because this is too long for the model …]\n%s", head, format.Size(int64(len(text)-len(head)-len(tail))), tail)
+	mark := fmt.Sprintf("\n[… %s left out, because this is too long for the model …]\n", format.Size(int64(len(text)-limit/2*2)))
+	return format.CutMiddle(text, limit/2, limit/2, mark)
 }
 
 // shortenArguments shortens the texts in the arguments of a call.

@@ -47,7 +47,7 @@ func compose(files *workspace.Files, cfg config.Config, agent protocol.AgentID, 
 	}
 	if text := strings.TrimSpace(m.Text); text != "" {
 		if len(text) > maxText {
-			text = strings.ToValidUTF8(text[:maxText], "") + fmt.Sprintf("\n[the message is longer; %d bytes are left out]", len(text)-maxText)
+			text = format.Head(text, maxText) + fmt.Sprintf("\n[the message is longer; %d bytes are left out]", len(text)-maxText)
 		}
 		sep := " "
 		if m.ReplyToText != "" {

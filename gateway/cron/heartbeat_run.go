@@ -9,9 +9,11 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -120,7 +122,7 @@ func (hb *heartbeats) runAgent(ctx context.Context, id protocol.AgentID, h confi
 		answer == last.LastHeartbeatText && at.UnixMilli()-last.LastHeartbeatSentAt < repeatAfter.Milliseconds() {
 		return "", expired, nil
 	}
-	hb.o.Bus.PublishNoticeOf(protocol.Notice{Level: "info", Title: "Heartbeat", Text: firstLine(answer), SessionKey: key})
+	hb.o.Bus.PublishNoticeOf(protocol.Notice{Level: "info", Title: "Heartbeat", Text: format.FirstLine(answer, maxNotice), SessionKey: key})
 	d := Delivery{Agent: id, Text: answer}
 	if h.Target != "" && h.Target != "last" {
 		if la := hb.lastActive(id); la == nil || la.Channel != h.Target {
@@ -149,6 +151,8 @@ func textWithout(token, answer string) string {
 	}
 	return text
 }
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 var (
 	htmlComment = regexp.MustCompile(`(?s)<!--.*?(-->|$)`)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/event"
@@ -57,7 +56,7 @@ func (x *runner) deliver(ctx context.Context, j store.Job, answer, problem strin
 	if j.Notifies() == protocol.NotifyNews {
 		answer = textWithout(nothingToReport, answer)
 	}
-	out := outcome{status: protocol.CronOK, summary: cmp.Or(format.Clip(answer, maxSummary), problem, "Nothing to report."), news: firstLine(answer)}
+	out := outcome{status: protocol.CronOK, summary: cmp.Or(format.Clip(answer, maxSummary), problem, "Nothing to report."), news: format.FirstLine(answer, maxNotice)}
 	if problem != "" {
 		out.status, out.err = protocol.CronError, problem
 	}
@@ -80,18 +79,6 @@ func (x *runner) deliver(ctx context.Context, j store.Job, answer, problem strin
 	}
 	return out
 }
-
-// firstLine returns the first line of an answer that has words.
-func firstLine(answer string) string {
-	for line := range strings.Lines(answer) {
-		if strings.ContainsFunc(line, isWord) {
-			return format.Line(strings.Trim(line, " \t\r\n#*_>"), maxNotice)
-		}
-	}
-	return ""
-}
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // send starts the agent's run.
 func (x *runner) send(ctx context.Context, j store.Job, r store.JobRun) error {

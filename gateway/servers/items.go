@@ -138,7 +138,7 @@ func (m *Manager) Read(ctx context.Context, p protocol.ServerReadParams) (protoc
 	}
 	text := strings.Join(parts, "\n\n")
 	if len(text) > maxItemText {
-		text = strings.ToValidUTF8(text[:maxItemText], "") + fmt.Sprintf("\n[… %d bytes left out]", len(text)-maxItemText)
+		text = format.Head(text, maxItemText) + fmt.Sprintf("\n[… %d bytes left out]", len(text)-maxItemText)
 	}
 	return protocol.ServerReadResult{Text: text}, nil
 }

@@ -210,7 +210,7 @@ func (t remoteTool) describe(spec protocol.ServerSpec, accepted store.AcceptedTo
 func (t remoteTool) spec(server protocol.ServerName) protocol.ToolSpec {
 	text := t.description
 	if len(text) > maxDescription {
-		text = strings.ToValidUTF8(text[:maxDescription], "") + " …"
+		text = format.Head(text, maxDescription) + " …"
 	}
 	return protocol.ToolSpec{
 		Name: t.public, Description: text, InputSchema: t.schema, Effect: t.effect, Server: server, ServerTool: t.name, Title: format.Line(t.title, maxTitle), Risk: t.risk,

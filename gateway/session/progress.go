@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -129,7 +130,7 @@ func (p *progress) OnAsk(q protocol.Question) {
 func (p *progress) end(err error, answer string) protocol.RunInfo {
 	p.clearText()
 	p.update(func() {
-		p.info.EndedAt, p.info.Notice, p.info.Answer = now(), "", firstLine(answer)
+		p.info.EndedAt, p.info.Notice, p.info.Answer = now(), "", format.FirstLine(answer, maxFirstLine)
 		switch {
 		case err == nil:
 			p.info.State = protocol.RunDone

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"fairlead/gateway/agent"
 	"fairlead/gateway/llm"
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/summary"
 	"fairlead/gateway/store"
@@ -169,16 +167,6 @@ func finalAnswer(msgs []protocol.Message) string {
 // maxFirstLine is the greatest length of the line of an answer that notifications show, in
 // characters.
 const maxFirstLine = 200
-
-// firstLine returns the first line of an answer that has letters, without marks of Markdown.
-func firstLine(answer string) string {
-	for line := range strings.Lines(answer) {
-		if line = format.Line(strings.Trim(line, "#>*_`- \n"), maxFirstLine); line != "" {
-			return line
-		}
-	}
-	return ""
-}
 
 // lastMessage returns the last one of a run's messages.
 func lastMessage(id protocol.RunID, msgs []protocol.Message) *protocol.Message {

@@ -303,5 +303,5 @@ func firstText(m protocol.Message, plain string) string {
 	if m.Origin == protocol.OriginSchedule {
 		plain = m.RequestText()
 	}
-	return format.Title(truncate(plain, maxSearchText))
+	return format.Title(format.Head(plain, maxSearchText))
 }

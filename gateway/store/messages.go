@@ -103,17 +103,6 @@ func (s *Messages) append(tx *gorm.DB, key protocol.SessionKey, msgs []protocol.
 	return s.search.add(tx, row.Session, msgs)
 }
 
-// truncate shortens s to at most n bytes, between characters.
-func truncate(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && s[n]&0xC0 == 0x80 {
-		n--
-	}
-	return s[:n]
-}
-
 // List returns messages of the current session ID in order: the last limit ones with a Seq
 // below before. limit 0 means all. before 0 means the end, and also omits messages that a
 // compaction has archived.

@@ -12,6 +12,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -68,7 +69,7 @@ func (s *Search) add(tx *gorm.DB, of Session, msgs []protocol.Message) error {
 	var texts []messageTextRow
 	for _, m := range msgs {
 		if words := searchText(m, m.Content.Text()); words != "" {
-			texts = append(texts, messageTextRow{SessionKey: string(of.Key), SessionID: string(of.ID), Seq: m.Seq, Text: separateWords(truncate(words, maxSearchText)), at: m.Timestamp})
+			texts = append(texts, messageTextRow{SessionKey: string(of.Key), SessionID: string(of.ID), Seq: m.Seq, Text: separateWords(format.Head(words, maxSearchText)), at: m.Timestamp})
 		}
 	}
 	if len(texts) == 0 {

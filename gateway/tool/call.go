@@ -3,9 +3,9 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	"fairlead/gateway/auth"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -153,15 +153,5 @@ func errorContent(info protocol.CallInfo, raw json.RawMessage) protocol.Content 
 
 // Shorten cuts the middle out of a long text and says how much is missing.
 func Shorten(s string) string {
-	if len(s) <= maxText {
-		return s
-	}
-	head, tail := maxText/3, len(s)-maxText*2/3
-	for head > 0 && !utf8.RuneStart(s[head]) {
-		head--
-	}
-	for tail < len(s) && !utf8.RuneStart(s[tail]) {
-		tail++
-	}
-	return fmt.Sprintf("%s\n[… %d bytes left out; ask for a part of it …]\n%s", s[:head], tail-head, s[tail:])
+	return format.CutMiddle(s, maxText/3, maxText*2/3, fmt.Sprintf("\n[… %d bytes left out; ask for a part of it …]\n", len(s)-maxText))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -104,14 +105,14 @@ func (m *Meter) Check(ctx context.Context, info protocol.ModelInfo) error {
 		return nil
 	}
 	if b.DailyUSD > 0 && today.Cost >= b.DailyUSD {
-		return budgetError(dollars(today.Cost), dollars(b.DailyUSD), "today", "tomorrow")
+		return budgetError(format.Dollars(today.Cost), format.Dollars(b.DailyUSD), "today", "tomorrow")
 	}
 	if b.MonthlyUSD <= 0 {
 		return nil
 	}
 	month, err := m.spent(ctx, monthStart(now))
 	if err == nil && month.Cost >= b.MonthlyUSD {
-		err = budgetError(dollars(month.Cost), dollars(b.MonthlyUSD), "this month", "next month")
+		err = budgetError(format.Dollars(month.Cost), format.Dollars(b.MonthlyUSD), "this month", "next month")
 	}
 	return err
 }
@@ -124,8 +125,6 @@ func isFree(info protocol.ModelInfo) bool {
 func budgetError(used, limit, period, next string) error {
 	return protocol.ErrBudget.With(fmt.Sprintf("Budget reached: %s of %s used %s. Raise the budget in the settings, or continue %s.", used, limit, period, next))
 }
-
-func dollars(v float64) string { return fmt.Sprintf("$%.2f", v) }
 
 // dayStart returns midnight of the day that is a number of days after t's.
 func dayStart(t time.Time, days int) time.Time {

@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -185,11 +185,7 @@ func (b *builder) read(name string) string {
 		text, _, _ = strings.Cut(text, "<!--") // the end of the comment was cut off
 	}
 	if text = strings.TrimSpace(text); more || len(text) > maxFile {
-		at := min(maxFile, len(text))
-		for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
-			at--
-		}
-		text = text[:at] + fmt.Sprintf("\n[%s is longer than %d bytes; the rest is left out. Read it with gsv__ReadFile when you need it.]", name, maxFile)
+		text = format.Head(text, maxFile) + fmt.Sprintf("\n[%s is longer than %d bytes; the rest is left out. Read it with gsv__ReadFile when you need it.]", name, maxFile)
 	}
 	return text
 }

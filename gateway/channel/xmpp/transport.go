@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"fairlead/gateway/channel"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -92,8 +92,7 @@ func parts(s string, n int) []string {
 	for len(s) > n {
 		i := strings.LastIndexByte(s[:n], '\n')
 		if i < n/2 {
-			for i = n; !utf8.RuneStart(s[i]); i-- {
-			}
+			i = len(format.Head(s, n))
 		}
 		list = append(list, s[:i])
 		s = strings.TrimPrefix(s[i:], "\n")

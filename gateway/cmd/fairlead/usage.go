@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -24,7 +25,7 @@ func printUsage(out io.Writer, r protocol.UsageReportResult, _ nameBook) error {
 	var t table
 	for _, d := range r.Days {
 		for _, m := range d.Models {
-			cost := dollars(m.Cost)
+			cost := format.Dollars(m.Cost)
 			if m.Unpriced > 0 {
 				cost += fmt.Sprintf(" (cost of %d steps unknown)", m.Unpriced)
 			}
@@ -36,12 +37,10 @@ func printUsage(out io.Writer, r protocol.UsageReportResult, _ nameBook) error {
 	}
 	b := r.Budget
 	return table{
-		{"today", dollars(r.Today.Cost) + limitText(b.DailyUSD, dollars(b.DailyUSD)), strconv.FormatInt(r.Today.Tokens, 10) + limitText(float64(b.DailyTokens), strconv.Itoa(b.DailyTokens)) + " tokens"},
-		{"this month", dollars(r.Month.Cost) + limitText(b.MonthlyUSD, dollars(b.MonthlyUSD)), strconv.FormatInt(r.Month.Tokens, 10) + " tokens"},
+		{"today", format.Dollars(r.Today.Cost) + limitText(b.DailyUSD, format.Dollars(b.DailyUSD)), strconv.FormatInt(r.Today.Tokens, 10) + limitText(float64(b.DailyTokens), strconv.Itoa(b.DailyTokens)) + " tokens"},
+		{"this month", format.Dollars(r.Month.Cost) + limitText(b.MonthlyUSD, format.Dollars(b.MonthlyUSD)), strconv.FormatInt(r.Month.Tokens, 10) + " tokens"},
 	}.print(out, "")
 }
-
-func dollars(v float64) string { return fmt.Sprintf("$%.2f", v) }
 
 // limitText returns " of " and the limit, if there is one.
 func limitText(limit float64, text string) string {

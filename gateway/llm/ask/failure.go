@@ -259,7 +259,7 @@ func shorten(s string) string {
 	const most = 600
 	s = strings.TrimSpace(s)
 	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + " …"
+		s = format.Head(s, most) + " …"
 	}
 	return s
 }

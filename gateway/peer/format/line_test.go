@@ -64,3 +64,19 @@ func TestTitleIsALineOfWholeWords(t *testing.T) {
 		}
 	}
 }
+
+func TestTextIsCutBetweenCharacters(t *testing.T) {
+	for n, want := range []string{"", "a", "a", "a", "a€", "a€b", "a€b"} {
+		if got := Head("a€b", n); got != want {
+			t.Errorf("Head of %d bytes: got %q, want %q", n, got, want)
+		}
+	}
+	if got, want := Head("\x80\x80\x80\x80\x80\x80", 5), "\x80\x80\x80\x80\x80"; got != want {
+		t.Errorf("Head of invalid text: got %q, want %q", got, want)
+	}
+	for text, want := range map[string]string{"€€": "€€", "€€€": "€ … €", "abcdefgh": "abcdefgh", "abcdefghi": "abcd … fghi"} {
+		if got := CutMiddle(text, 4, 4, " … "); got != want {
+			t.Errorf("CutMiddle of %q: got %q, want %q", text, got, want)
+		}
+	}
+}

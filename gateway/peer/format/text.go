@@ -46,6 +46,45 @@ func Clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
+// Head returns the beginning of a text, of at most n bytes and whole characters.
+func Head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := n; i > max(0, n-utf8.UTFMax); i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s[:n]
+}
+
+// CutMiddle replaces the middle of a text that is longer than head and tail bytes by a mark.
+func CutMiddle(s string, head, tail int, mark string) string {
+	if len(s) <= head+tail {
+		return s
+	}
+	end := s[len(s)-tail:]
+	for i := 0; i < min(utf8.UTFMax, tail); i++ {
+		if utf8.RuneStart(end[i]) {
+			end = end[i:]
+			break
+		}
+	}
+	return Head(s, head) + mark + end
+}
+
+// FirstLine returns the first line of an answer that shows something, without marks of Markdown, as
+// [Line] does.
+func FirstLine(answer string, limit int) string {
+	for line := range strings.Lines(answer) {
+		if line = Line(strings.Trim(line, "#>*_`- \n"), limit); line != "" {
+			return line
+		}
+	}
+	return ""
+}
+
 // MaxTitle is the greatest length of a title, in characters.
 const MaxTitle = 60
 
@@ -127,6 +166,14 @@ func Duration(d time.Duration) string {
 		d %= unit.size
 	}
 	return strings.Join(parts, " ")
+}
+
+// Dollars formats a cost.
+func Dollars(v float64) string {
+	if v > 0 && v < 0.01 {
+		return "under $0.01"
+	}
+	return fmt.Sprintf("$%.2f", v)
 }
 
 // Size returns a number of bytes in decimal units: 812 B, 1.4 GB.

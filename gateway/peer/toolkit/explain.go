@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"fairlead/gateway/peer/format"
 )
 
 // explain returns one sentence about what is wrong with arguments that a schema refuses: the name
@@ -259,7 +261,7 @@ func valueWords(v any) string {
 	switch v := v.(type) {
 	case string:
 		if len(v) > maxQuoted {
-			v = strings.ToValidUTF8(v[:maxQuoted], "") + "…"
+			v = format.Head(v, maxQuoted) + "…"
 		}
 		return fmt.Sprintf("the text %q", v)
 	case float64:

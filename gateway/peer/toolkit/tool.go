@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -162,11 +162,7 @@ const maxError = 4000
 
 // Brief cuts the middle out of a long error text, such as one that repeats a path of a megabyte.
 func Brief(text string) string {
-	if len(text) <= maxError {
-		return text
-	}
-	const half = (maxError - 10) / 2
-	return strings.ToValidUTF8(text[:half], "") + " […] " + strings.ToValidUTF8(text[len(text)-half:], "")
+	return format.CutMiddle(text, maxError/2, maxError/2, " […] ")
 }
 
 // briefError is an error whose text is shortened.

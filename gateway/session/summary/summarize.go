@@ -59,9 +59,8 @@ func (s Summarizer) Summarize(ctx context.Context, previous string, msgs []proto
 	var memories []string
 	text := transcript(msgs)
 	for text != "" {
-		part := text
-		if len(part) > size {
-			part = strings.ToValidUTF8(part[:size], "")
+		part := format.Head(text, size)
+		if len(part) < len(text) {
 			if at := strings.LastIndex(part, "\n\n"); at > size/2 {
 				part = part[:at]
 			}
@@ -173,13 +172,8 @@ func transcript(msgs []protocol.Message) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Shorten shortens a text to at most n bytes: its beginning and its end.
-func Shorten(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n/2], "") + " […] " + strings.ToValidUTF8(s[len(s)-n/2:], "")
-}
+// Shorten shortens a text to n bytes: its beginning and its end.
+func Shorten(s string, n int) string { return format.CutMiddle(s, n/2, n-n/2, " […] ") }
 
 // Notice is the beginning of the notice about a compaction.
 const Notice = "This chat was shortened: the agent continues from this summary of the earlier messages. The messages themselves are archived; /compact undo brings them back.\n\n"

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/channel"
 	"fairlead/gateway/cron"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -123,11 +123,7 @@ func brief(err error) error {
 	if !ok || errors.Is(e, protocol.ErrInternal) {
 		return err
 	}
-	text := err.Error()
-	if len(text) <= maxMessageHead+maxMessageTail {
-		return err
-	}
-	return e.With(strings.ToValidUTF8(text[:maxMessageHead], "") + " … " + strings.ToValidUTF8(text[len(text)-maxMessageTail:], ""))
+	return e.With(format.CutMiddle(err.Error(), maxMessageHead, maxMessageTail, " … "))
 }
 
 func require(message string, values ...string) error {

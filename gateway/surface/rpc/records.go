@@ -3,8 +3,8 @@ package rpc
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -69,7 +69,7 @@ func journalInput(args json.RawMessage) json.RawMessage {
 	if len(args) <= maxInput {
 		return args
 	}
-	part, err := protocol.Marshal(map[string]any{"truncated": true, "bytes": len(args), "preview": strings.ToValidUTF8(string(args[:maxHead]), "")})
+	part, err := protocol.Marshal(map[string]any{"truncated": true, "bytes": len(args), "preview": format.Head(string(args), maxHead)})
 	if err != nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func journalEntry(c store.Call) protocol.JournalEntry {
 		Input: journalInput(i.Args), InputSHA256: c.InputSHA256, InputBytes: c.InputBytes,
 		Output: c.ResultJSON, OutputSHA256: c.OutputSHA256, OutputBytes: c.OutputBytes, Truncated: c.Truncated,
 		RequestedAt: c.CreatedAt, StartedAt: i.StartedAt, EndedAt: i.EndedAt, Status: i.State,
-		Error:     strings.ToValidUTF8(i.Error[:min(len(i.Error), maxInput)], ""),
+		Error:     format.Head(i.Error, maxInput),
 		ExitCode:  i.ExitCode,
 		Principal: c.Principal, App: c.App, AskedBy: c.AskedBy, ApprovalID: i.ApprovalID, Direct: i.Direct, Undo: i.Undo, Preview: i.Preview,
 	}

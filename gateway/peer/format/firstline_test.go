@@ -1,4 +1,4 @@
-package session
+package format
 
 import "testing"
 
@@ -9,7 +9,7 @@ func TestFirstLineOfAnAnswer(t *testing.T) {
 		"\n## **Result**\n\nIt works": "Result",
 		"---\n> It works":             "It works",
 	} {
-		if got := firstLine(answer); got != want {
+		if got := FirstLine(answer, 0); got != want {
 			t.Errorf("%q: got %q, want %q", answer, got, want)
 		}
 	}
