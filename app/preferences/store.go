@@ -3,7 +3,6 @@ package preferences
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"iter"
 	"log/slog"
@@ -12,6 +11,7 @@ import (
 	"reflect"
 	"sync"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/crash"
 )
 
@@ -140,9 +140,6 @@ func writeOrRemove(path string, v any) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
 	return writeJSON(path, v)
 }
 
@@ -151,11 +148,5 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".new", append(data, '\n'), 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return fmt.Errorf("replacing %s: %w", path, err)
-	}
-	return nil
+	return atomicfile.Write(path, append(data, '\n'), 0o600)
 }

@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"fairlead/gateway/peer/atomicfile"
 )
 
 // Client is a program that can use MCP servers.
@@ -273,15 +275,7 @@ func (c Change) Apply() error {
 	} else if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	temp := path + ".fairlead-new"
-	err := os.WriteFile(temp, c.New, perm)
-	if err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		os.Remove(temp)
-	}
-	return err
+	return atomicfile.Write(path, c.New, perm)
 }
 
 // ByID finds a client.

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
 )
 
@@ -51,7 +51,7 @@ func (f *archiveFiles) write(ctx context.Context, x store.Archive) string {
 	if x.ID == "" {
 		return ""
 	}
-	size, err := media.WriteFile(f.path(x.ID), func(w io.Writer) error { return f.writeMessages(ctx, x, w) })
+	size, err := atomicfile.Fill(f.path(x.ID), 0o600, func(w io.Writer) error { return f.writeMessages(ctx, x, w) })
 	if err == nil {
 		err = f.archives.SetFileSize(ctx, x.ID, size)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/protocol"
 )
 
@@ -48,10 +49,7 @@ func write(root *os.Root, name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = atomicfile.Finish(f, err); err == nil {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {

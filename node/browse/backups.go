@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/diff"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -139,10 +140,7 @@ func writeSynced(name string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err = write(f); err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	return atomicfile.Finish(f, write(f))
 }
 
 func (p *backups) name(id, ext string) string { return filepath.Join(p.dir, id+ext) }

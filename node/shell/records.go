@@ -3,13 +3,13 @@ package shell
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/protocol"
 )
 
@@ -44,10 +44,7 @@ type record struct {
 	End *protocol.NodeExecEvent `json:"end,omitempty"`
 }
 
-const (
-	recordSuffix = ".json"
-	newSuffix    = ".new" // of a file that is being written
-)
+const recordSuffix = ".json"
 
 func (l recordDir) path(id string) string { return filepath.Join(l.dir, id+recordSuffix) }
 
@@ -73,20 +70,7 @@ func (l recordDir) saveEnd(node processIdentity, e protocol.NodeExecEvent) error
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return err
-	}
-	path := l.path(e.SessionID)
-	f, err := os.OpenFile(path+newSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(path+newSuffix, path)
-	}
-	return err
+	return atomicfile.Write(l.path(e.SessionID), data, 0o600)
 }
 
 func (l recordDir) remove(id string) {

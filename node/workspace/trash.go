@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/format"
 )
 
@@ -232,8 +233,5 @@ func writeNew(root *os.Root, name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
+	return atomicfile.Finish(f, err)
 }

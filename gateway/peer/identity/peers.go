@@ -16,6 +16,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 )
@@ -277,12 +278,7 @@ func (p *Peers) change(f func([]Peer) []Peer) error {
 	if err != nil {
 		return fmt.Errorf("encode the paired gateways: %w", err)
 	}
-	temp := p.path + ".new"
-	err = os.WriteFile(temp, append(data, '\n'), 0o600)
-	if err == nil {
-		err = os.Rename(temp, p.path)
-	}
-	if err != nil {
+	if err := atomicfile.Write(p.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("store the paired gateways: %w", err)
 	}
 	return nil

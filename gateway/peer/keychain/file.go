@@ -7,9 +7,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
+
+	"fairlead/gateway/peer/atomicfile"
 )
 
 // file stores secrets as JSON in a file with mode 0600. Every change replaces the whole file.
@@ -48,23 +49,7 @@ func (f *file) write(all map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("write secrets: %w", err)
 	}
-	dir := filepath.Dir(f.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("write secrets: %w", err)
-	}
-	tmp, err := os.CreateTemp(dir, ".secrets-*") // 0600
-	if err != nil {
-		return fmt.Errorf("write secrets: %w", err)
-	}
-	_, err = tmp.Write(data)
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), f.path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-		return fmt.Errorf("write secrets: %w", err)
-	}
-	return nil
+	return atomicfile.Write(f.path, data, 0o600)
 }
 
 func (f *file) Get(name string) (Secret, error) {

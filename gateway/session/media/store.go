@@ -22,6 +22,7 @@ import (
 	"strings"
 	"sync"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -111,7 +112,7 @@ func (s *Store) small(key string) ([]byte, error) {
 	}
 	out, changed, err := fit(data)
 	if err == nil && changed {
-		err = writeBytes(s.smallPath(key), out)
+		err = atomicfile.Write(s.smallPath(key), out, 0o600)
 	}
 	return out, err
 }

@@ -8,14 +8,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/speech"
 )
@@ -128,39 +127,5 @@ func (u *Upload) write(data []byte, kind string) (key string, err error) {
 	if _, err := os.Stat(u.s.path(key)); !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
-	return key, writeBytes(u.s.path(key), data)
-}
-
-// WriteFile writes a file atomically, even if the program or the machine crashes, and returns its
-// size.
-func WriteFile(path string, fill func(io.Writer) error) (size int64, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return 0, fmt.Errorf("write %s: %w", path, err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".part-*")
-	if err != nil {
-		return 0, fmt.Errorf("write %s: %w", path, err)
-	}
-	if err = fill(f); err == nil {
-		if size, err = f.Seek(0, io.SeekCurrent); err == nil {
-			err = f.Sync()
-		}
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return 0, fmt.Errorf("write %s: %w", path, err)
-	}
-	return size, nil
-}
-
-// writeBytes is [WriteFile] for data in memory.
-func writeBytes(path string, data []byte) error {
-	_, err := WriteFile(path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-	return err
+	return key, atomicfile.Write(u.s.path(key), data, 0o600)
 }
