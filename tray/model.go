@@ -180,7 +180,7 @@ func machinesItem(v feed.View) Item {
 		if n.Online {
 			presence = "online"
 		}
-		return Item{Label: format.Clip(feed.NameOf(n), 40) + " · " + presence, Do: ActionMachine, Node: n.ID}
+		return Item{Label: format.Clip(n.DisplayName(), 40) + " · " + presence, Do: ActionMachine, Node: n.ID}
 	}, Item{Do: ActionMachine})}
 }
 

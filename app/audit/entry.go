@@ -182,7 +182,7 @@ const maxChats = 20
 func (p *Page) machines() []*fyne.MenuItem {
 	all := p.choice(p.node, "All machines", func(a *protocol.AuditListParams) { a.Node = "" })
 	return append([]*fyne.MenuItem{all}, lists.Map(p.e.Feed.View().Machines, func(n protocol.NodeInfo) *fyne.MenuItem {
-		name, _ := wording.Reveal(feed.NameOf(n))
+		name, _ := wording.Reveal(n.DisplayName())
 		return p.choice(p.node, name, func(a *protocol.AuditListParams) { a.Node = n.ID })
 	})...)
 }

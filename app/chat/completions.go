@@ -134,7 +134,7 @@ func machineCompletions(v feed.View) []Completion {
 		if !n.Online {
 			detail += ", offline"
 		}
-		return plain("machine", feed.NameOf(n), detail, "@"+string(n.ID)+" ")
+		return plain("machine", n.DisplayName(), detail, "@"+string(n.ID)+" ")
 	})
 }
 
@@ -204,10 +204,10 @@ func (m Model) files(ctx context.Context, node protocol.NodeID, word string) []C
 		if !strings.HasPrefix(strings.ToLower(f.Name), strings.ToLower(base)) || strings.HasPrefix(f.Name, ".") && base == "" {
 			continue
 		}
-		o := plain("file", dir+f.Name, "File on "+feed.NameOf(n), dir+f.Name+" ")
+		o := plain("file", dir+f.Name, "File on "+n.DisplayName(), dir+f.Name+" ")
 		switch {
 		case f.Folder():
-			o = plain("folder", dir+f.Name+"/", "Folder on "+feed.NameOf(n), "@"+dir+f.Name+"/")
+			o = plain("folder", dir+f.Name+"/", "Folder on "+n.DisplayName(), "@"+dir+f.Name+"/")
 		case strings.ContainsAny(f.Name+dir, " \t"):
 			o.Insert = fmt.Sprintf("%q ", dir+f.Name)
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"fairlead/app/feed"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -51,7 +50,7 @@ func examplesOf(n protocol.NodeInfo, other bool) []example {
 			return
 		}
 		if other {
-			label += " on " + wording.ShortenMiddle(feed.NameOf(n), 16)
+			label += " on " + wording.ShortenMiddle(n.DisplayName(), 16)
 			request += " on " + string(n.ID.ToolPrefix())
 		}
 		*list = append(*list, example{icon, label, request})

@@ -24,13 +24,10 @@ func (l MachineList) Find(id protocol.NodeID) (protocol.NodeInfo, bool) {
 // Name returns the display name of a machine ID, even if the machine no longer exists.
 func (l MachineList) Name(id protocol.NodeID) string {
 	if n, ok := l.Find(id); ok {
-		return NameOf(n)
+		return n.DisplayName()
 	}
 	return string(id)
 }
-
-// NameOf returns a machine's display name.
-func NameOf(n protocol.NodeInfo) string { return cmp.Or(n.Name, string(n.ID)) }
 
 func sortedMachines(list []protocol.NodeInfo) MachineList {
 	return slices.SortedStableFunc(slices.Values(list), byPresence)

@@ -92,7 +92,7 @@ func (v View) PlaceName(id protocol.NodeID) string {
 	case id == "":
 		return "Agent's files"
 	case ok && n.Local && !v.Status.Remote:
-		return NameOf(n) + " (this computer)"
+		return n.DisplayName() + " (this computer)"
 	}
 	return v.Machines.Name(id)
 }

@@ -6,7 +6,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/feed"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -88,7 +87,7 @@ func NewMachines(list []protocol.NodeInfo, some bool, on []protocol.NodeID, chan
 		rows.Add(check)
 	}
 	for _, n := range list {
-		add(n.ID, feed.NameOf(n))
+		add(n.ID, n.DisplayName())
 	}
 	for _, id := range on { // a machine that is gone stays chosen: no choice would mean all
 		if !slices.Contains(m.ids, id) {

@@ -11,7 +11,6 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/code"
 	"fairlead/app/confinement"
-	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/lists"
 	"fairlead/app/question"
@@ -71,7 +70,7 @@ func (d *detail) show() {
 	}
 	calls := p.view.Calls.On(d.id)
 	ids := lists.Map(calls, func(c protocol.CallInfo) protocol.CallID { return c.CallID })
-	drawn := p.Draw(fmt.Sprint("machine ", d.id, feed.NameOf(n)), func() fyne.CanvasObject { return d.page(n) })
+	drawn := p.Draw(fmt.Sprint("machine ", d.id, n.DisplayName()), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
 	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
 	drawn = d.bar.DrawActions(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
@@ -95,7 +94,7 @@ func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 		d.summary.Box, d.facts.Box, d.runs.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box,
 		widgets.NewFold("Details", widgets.Col(style.Group, d.details.Box, log, d.log), d.p.Box.Refresh))
 	d.log.SetForward(form.Scrolled)
-	return widgets.NewPage(feed.NameOf(n), form, widgets.NewQuietButton("All machines", "back", d.p.Leave))
+	return widgets.NewPage(n.DisplayName(), form, widgets.NewQuietButton("All machines", "back", d.p.Leave))
 }
 
 // running lists the calls in progress on the machine, each with a button that stops it.
@@ -133,9 +132,9 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		buttons = append(buttons, p.expiryButton(&d.bar, paired)...)
 	}
 	if !n.Local {
-		end := widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + feed.NameOf(n) + "” from the list?", Yes: "Remove", No: "Cancel"}
+		end := widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + n.DisplayName() + "” from the list?", Yes: "Remove", No: "Cancel"}
 		if n.Device != "" {
-			end = widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + feed.NameOf(n) + "”?", Yes: "Revoke", No: "Cancel"}
+			end = widgets.Confirmation{Text: "Revoke access", Icon: "trash", Question: "Revoke access for “" + n.DisplayName() + "”?", Yes: "Revoke", No: "Cancel"}
 		}
 		buttons = append(buttons, d.bar.ConfirmButton(end, func() {
 			d.bar.Confirm("")

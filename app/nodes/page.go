@@ -109,7 +109,7 @@ func (p *Page) show(v feed.View) {
 }
 
 func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
-	item := widgets.ListItem{Icon: "online", Color: p.e.Machines.Color(string(n.ID)), Title: feed.NameOf(n), Text: machineLine(p.view, n), Detail: machine.Presence(p.view, n, p.now())}
+	item := widgets.ListItem{Icon: "online", Color: p.e.Machines.Color(string(n.ID)), Title: n.DisplayName(), Text: machineLine(p.view, n), Detail: machine.Presence(p.view, n, p.now())}
 	if !n.Online {
 		item.Icon, item.Color, item.Muted = "offline", style.ColorMuted, true
 		item.Full = wording.FullTime(n.LastSeenAt, p.now())

@@ -35,8 +35,8 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(factsOf(feed.View{}, n, time.Now())), "{Transfers Go directly") {
 		t.Error("nobody says that files go straight to it")
 	}
-	if feed.NameOf(n) != "The box" {
-		t.Errorf("got %v, want %q", feed.NameOf(n), "The box")
+	if n.DisplayName() != "The box" {
+		t.Errorf("got %v, want %q", n.DisplayName(), "The box")
 	}
 }
 

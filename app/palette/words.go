@@ -42,7 +42,7 @@ func chatEntries(v feed.View) []Entry {
 func machineEntries(v feed.View) []Entry {
 	var list []Entry
 	for _, n := range v.Machines {
-		list = append(list, Entry{Icon: "machine", Title: feed.NameOf(n), Kind: "Machine", Words: string(n.ID), Target: host.Machine(n.ID)})
+		list = append(list, Entry{Icon: "machine", Title: n.DisplayName(), Kind: "Machine", Words: string(n.ID), Target: host.Machine(n.ID)})
 	}
 	return list
 }
@@ -54,7 +54,7 @@ func machineActions(v feed.View) []Entry {
 		if !n.Online {
 			continue
 		}
-		name := feed.NameOf(n)
+		name := n.DisplayName()
 		list = append(list, Entry{Icon: "folder", Title: "Open the files of " + name, Kind: "Action", Words: "browse", Target: host.Files(n.ID)})
 		if !n.Local {
 			list = append(list, Entry{Icon: "transfer", Title: "Send files to " + name, Kind: "Action", Words: "transfer copy upload file", Target: host.SendFiles(n.ID)})

@@ -206,7 +206,7 @@ func (f *form) toolMenu() (items []*fyne.MenuItem) {
 func (f *form) machineMenu() []*fyne.MenuItem {
 	items := []*fyne.MenuItem{fyne.NewMenuItem("All machines", func() { f.change(func(r *Fields) { r.Node = "" }) })}
 	for _, n := range f.d.p.view.Machines {
-		name, _ := wording.Reveal(feed.NameOf(n))
+		name, _ := wording.Reveal(n.DisplayName())
 		items = append(items, fyne.NewMenuItem(name, func() { f.change(func(r *Fields) { r.Node = n.ID }) }))
 	}
 	return items

@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/pick"
 	"fairlead/app/transfer"
@@ -83,7 +82,7 @@ func (s *Sender) start(verb string, queue func(context.Context) (protocol.Transf
 func (s *Sender) askMachine(paths []string, at fyne.Position) {
 	var items []*fyne.MenuItem
 	for _, n := range s.e.Feed.Machines.Get() {
-		items = append(items, fyne.NewMenuItem("Send to "+feed.NameOf(n), func() { s.Send(paths, n.ID) }))
+		items = append(items, fyne.NewMenuItem("Send to "+n.DisplayName(), func() { s.Send(paths, n.ID) }))
 	}
 	if len(items) == 0 {
 		s.e.Say("There is no machine to send files to.")

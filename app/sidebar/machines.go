@@ -64,7 +64,7 @@ func (b *Sidebar) drawMachines(v feed.View) {
 		b.machines.box.Objects = append(b.machines.box.Objects, b.heading(machinesHead, 0))
 	}
 	for _, n := range v.Machines {
-		item := widgets.SidebarItem{Icon: "online", Color: b.e.Machines.Color(string(n.ID)), Title: feed.NameOf(n), Selected: b.place.Machine == n.ID}
+		item := widgets.SidebarItem{Icon: "online", Color: b.e.Machines.Color(string(n.ID)), Title: n.DisplayName(), Selected: b.place.Machine == n.ID}
 		if n.Local && !v.Status.Remote {
 			item.Title += " (this)"
 		} else if n.PingMs > 0 && !n.Local {

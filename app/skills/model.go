@@ -50,7 +50,7 @@ func newModel(f *feed.Feed) *Model {
 		Key: func(v feed.View) string {
 			key := fmt.Sprint(v.Changed.Skills, v.Changed.Config, v.Status.Connected)
 			for _, n := range v.Machines {
-				key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, feed.NameOf(n))
+				key += fmt.Sprint(" ", n.ID, n.Online, n.Caps, n.DisplayName())
 			}
 			return key
 		},
@@ -73,7 +73,7 @@ func (s *Model) fetchWith(m protocol.Method[protocol.SkillsParams, protocol.Skil
 		set, _ := feed.ConfigAt[map[string]Settings](ctx, s.Feed, "skills.entries") // the list is useful without them
 		names := map[protocol.NodeID]string{}
 		for _, n := range s.Feed.Machines.Get() {
-			names[n.ID] = feed.NameOf(n)
+			names[n.ID] = n.DisplayName()
 		}
 		if shown := s.Value.Get().Shown; shown != "" {
 			s.read(ctx, shown)

@@ -97,7 +97,7 @@ func runnerChoices(v feed.View, now protocol.NodeID) []runnerChoice {
 			continue
 		}
 		known = known || n.ID == now
-		text := feed.NameOf(n)
+		text := n.DisplayName()
 		if !n.Online {
 			text += " (offline)"
 		}

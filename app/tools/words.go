@@ -52,7 +52,7 @@ func machineName(v feed.View, id protocol.NodeID) string {
 		return v.Machines.Name(id)
 	}
 	if n, ok := v.Machines.Local(); ok {
-		return feed.NameOf(n)
+		return n.DisplayName()
 	}
 	return "the gateway's machine"
 }

@@ -50,7 +50,7 @@ func StartText(v feed.View, verb string, t protocol.Transfer) string {
 		if t.State != protocol.TransferWaiting || n.Online || n.ID != t.From && n.ID != t.To {
 			continue
 		}
-		return fmt.Sprintf("%s is offline. %s will be sent when it is back.", feed.NameOf(n), contents(t))
+		return fmt.Sprintf("%s is offline. %s will be sent when it is back.", n.DisplayName(), contents(t))
 	}
 	return verb + Title(v, t)
 }
@@ -148,7 +148,7 @@ func waitingParts(v feed.View, t protocol.Transfer, now time.Time) (parts []stri
 func offlineEnd(v feed.View, t protocol.Transfer) string {
 	for _, id := range []protocol.NodeID{t.From, t.To} {
 		if n, ok := v.Machines.Find(id); ok && !n.Online {
-			return feed.NameOf(n)
+			return n.DisplayName()
 		}
 	}
 	return ""

@@ -96,7 +96,7 @@ func (a *Access) Verify(ctx context.Context, bearer, resource string) (auth.Prin
 func (a *Access) find(secret string) (t store.AppToken, app protocol.App, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t, ok = a.tokens[hashOf(secret)]
+	t, ok = a.tokens[auth.HashToken(secret)]
 	return t, a.apps[t.App], ok
 }
 

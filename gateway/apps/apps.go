@@ -7,10 +7,6 @@ package apps
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -66,18 +62,6 @@ const (
 	saveEvery = 10 * time.Second
 	maxName   = 100 // characters
 )
-
-// newSecret returns a token with 256 random bits.
-func newSecret(prefix string) string {
-	var b [32]byte
-	rand.Read(b[:])
-	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
-}
-
-func hashOf(secret string) string {
-	sum := sha256.Sum256([]byte(secret))
-	return hex.EncodeToString(sum[:])
-}
 
 // Run stores the times of the last calls from time to time, and ends what apps do whose tokens have
 // expired, until ctx ends.
@@ -136,11 +120,11 @@ func (a *Apps) CreateToken(ctx context.Context, by string, p protocol.TokenCreat
 	if p.ExpiresIn > 0 {
 		app.ExpiresAt = now.Add(time.Duration(p.ExpiresIn) * time.Second).UnixMilli()
 	}
-	secret := newSecret("flt_")
+	secret := auth.NewToken("flt_")
 	a.access.changing.Lock()
 	defer a.access.changing.Unlock()
 	err := a.access.apply(ctx, store.AppChange{
-		Put: []protocol.App{app}, Tokens: []store.AppToken{{Hash: hashOf(secret), App: app.ID, Kind: store.TokenPersonal, ExpiresAt: app.ExpiresAt}},
+		Put: []protocol.App{app}, Tokens: []store.AppToken{{Hash: auth.HashToken(secret), App: app.ID, Kind: store.TokenPersonal, ExpiresAt: app.ExpiresAt}},
 		Audit: []protocol.AuditEntry{audit(by, "made a token for", "allowed", app)},
 	})
 	return protocol.TokenCreateResult{App: app, Token: secret}, err
@@ -254,10 +238,4 @@ func (a *Apps) checkMachines(ids, had []protocol.NodeID) error {
 	return nil
 }
 
-func scopeNames() string {
-	var names []string
-	for _, s := range protocol.AppScopes {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, ", ")
-}
+func scopeNames() string { return strings.Join(protocol.ScopeNames(protocol.AppScopes), ", ") }

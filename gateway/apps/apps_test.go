@@ -110,7 +110,7 @@ func TestTokenSurvivesARestartWithoutItsSecret(t *testing.T) {
 		t.Errorf("got %+v, want one call of fs_read", got)
 	}
 	_, tokens, err := a.access.store.List(t.Context())
-	if err != nil || len(tokens) != 1 || strings.Contains(tokens[0].Hash, r.Token) || tokens[0].Hash != hashOf(r.Token) {
+	if err != nil || len(tokens) != 1 || strings.Contains(tokens[0].Hash, r.Token) || tokens[0].Hash != auth.HashToken(r.Token) {
 		t.Errorf("got %+v, error %v, want the hash of the token", tokens, err)
 	}
 	checkRevoked(t, a, r.Token+"x")

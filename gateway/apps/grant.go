@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -69,10 +70,10 @@ func (a *Apps) issue(ctx context.Context, id protocol.AppID, resource string, sc
 		return SignIn{}, protocol.ErrUnauthorized.With("the app's access was revoked")
 	}
 	now := time.Now()
-	out := SignIn{Access: newSecret("fla_"), Refresh: newSecret("flr_"), Scopes: narrow(app.Scopes, scopes)}
+	out := SignIn{Access: auth.NewToken("fla_"), Refresh: auth.NewToken("flr_"), Scopes: narrow(app.Scopes, scopes)}
 	c.Tokens = append(c.Tokens,
-		store.AppToken{Hash: hashOf(out.Access), App: id, Kind: store.TokenAccess, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(AccessTime).UnixMilli()},
-		store.AppToken{Hash: hashOf(out.Refresh), App: id, Kind: store.TokenRefresh, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(refreshTime).UnixMilli()})
+		store.AppToken{Hash: auth.HashToken(out.Access), App: id, Kind: store.TokenAccess, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(AccessTime).UnixMilli()},
+		store.AppToken{Hash: auth.HashToken(out.Refresh), App: id, Kind: store.TokenRefresh, Scopes: scopes, Resource: resource, ExpiresAt: now.Add(refreshTime).UnixMilli()})
 	c.Revoke = append(c.Revoke, a.access.expiredTokens(id)...)
 	return out, a.access.apply(ctx, c)
 }

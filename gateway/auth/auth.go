@@ -13,13 +13,13 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"math/big"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,6 +29,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 )
 
@@ -170,6 +171,19 @@ type Tokens struct {
 	token keychain.Secret
 }
 
+// NewToken returns a token with 256 random bits.
+func NewToken(prefix string) string {
+	var b [32]byte
+	rand.Read(b[:])
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// HashToken returns what is stored of a token that only its owner keeps.
+func HashToken(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
 // OpenTokens reads the token, or creates it at the first start. FAIRLEAD_TOKEN overrides it for
 // this process and is not stored.
 func OpenTokens(store keychain.Store) (*Tokens, error) {
@@ -180,9 +194,7 @@ func OpenTokens(store keychain.Store) (*Tokens, error) {
 	}
 	token, err := store.Get(TokenName)
 	if errors.Is(err, keychain.ErrNotFound) {
-		var b [32]byte
-		rand.Read(b[:])
-		t.token = keychain.Secret("fl_" + base64.RawURLEncoding.EncodeToString(b[:]))
+		t.token = keychain.Secret(NewToken("fl_"))
 		if err := store.Set(TokenName, t.token); err != nil {
 			return nil, fmt.Errorf("store the gateway's token: %w", err)
 		}
@@ -271,13 +283,7 @@ func CheckOrigin(r *http.Request, hosts ...string) error {
 
 func allowedHost(host string, more []string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if host == "localhost" {
-		return true
-	}
-	if a, err := netip.ParseAddr(host); err == nil && a.Unmap().IsLoopback() {
-		return true
-	}
-	return slices.ContainsFunc(more, func(m string) bool { return m != "" && strings.EqualFold(host, m) })
+	return publicnet.IsLoopback(host) || slices.ContainsFunc(more, func(m string) bool { return m != "" && strings.EqualFold(host, m) })
 }
 
 // CertKeyName is the name of the network key in the secret store.

@@ -145,7 +145,7 @@ func matches(glob, text string) bool {
 
 // describe describes a machine to programs; version is that of the gateway.
 func describe(n protocol.NodeInfo, version string) nodeOut {
-	node := nodeOut{ID: string(n.ID), Name: nameOf(n), Online: n.Online}
+	node := nodeOut{ID: string(n.ID), Name: n.DisplayName(), Online: n.Online}
 	if n.ConnectedAt == 0 && n.LastSeenAt == 0 && n.Host == nil {
 		return node
 	}
@@ -206,7 +206,7 @@ func (w network) peers(_ context.Context, x *call, in targetIn) (out peersOut, m
 	}
 	out.Peers = []peerOut{}
 	for _, n := range w.registry.MachinesOf(x.principal) {
-		p := peerOut{Name: nameOf(n), RemoteID: string(n.ID), Local: n.ID == target}
+		p := peerOut{Name: n.DisplayName(), RemoteID: string(n.ID), Local: n.ID == target}
 		if n.Host != nil {
 			p.InternalIP = n.Host.Address
 			if host, _, err := net.SplitHostPort(p.InternalIP); err == nil {

@@ -63,13 +63,13 @@ func (w network) find(p auth.Principal, t *Target) (n protocol.NodeInfo, err err
 	}
 	var found []protocol.NodeInfo
 	for _, n := range w.registry.MachinesOf(p) {
-		isNamed := t.NodeName == "" || strings.EqualFold(nameOf(n), t.NodeName) || string(n.ID) == t.NodeName
+		isNamed := t.NodeName == "" || strings.EqualFold(n.DisplayName(), t.NodeName) || string(n.ID) == t.NodeName
 		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) {
 			found = append(found, n)
 		}
 	}
 	// An ID or a name that is spelled exactly so wins over others that differ in case.
-	if isExact := func(n protocol.NodeInfo) bool { return string(n.ID) == t.NodeName || nameOf(n) == t.NodeName }; len(found) > 1 && slices.ContainsFunc(found, isExact) {
+	if isExact := func(n protocol.NodeInfo) bool { return string(n.ID) == t.NodeName || n.DisplayName() == t.NodeName }; len(found) > 1 && slices.ContainsFunc(found, isExact) {
 		found = slices.DeleteFunc(found, func(n protocol.NodeInfo) bool { return !isExact(n) })
 	}
 	switch {
@@ -78,16 +78,9 @@ func (w network) find(p auth.Principal, t *Target) (n protocol.NodeInfo, err err
 	case len(found) > 1:
 		return n, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("%d machines are named %s: use node_id", len(found), t.NodeName))
 	case !found[0].Online:
-		return n, protocol.NewFault(protocol.FaultTargetUnreachable, fmt.Sprintf("%s is offline", nameOf(found[0])))
+		return n, protocol.NewFault(protocol.FaultTargetUnreachable, fmt.Sprintf("%s is offline", found[0].DisplayName()))
 	}
 	return found[0], nil
-}
-
-func nameOf(n protocol.NodeInfo) string {
-	if n.Name != "" {
-		return n.Name
-	}
-	return string(n.ID)
 }
 
 // run calls a tool of a machine through the pipeline, and decodes its result into out, which may be

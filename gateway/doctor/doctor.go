@@ -3,7 +3,6 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -216,7 +215,7 @@ func (f *findings) addServers(list []protocol.ServerStatus, err error) {
 
 // addNode says whether a machine is connected, and what commands can do there.
 func (f *findings) addNode(n protocol.NodeInfo) {
-	check := "machine " + cmp.Or(n.Name, string(n.ID))
+	check := "machine " + n.DisplayName()
 	if !n.Online {
 		found := "offline"
 		if n.LastSeenAt > 0 {

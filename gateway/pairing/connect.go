@@ -49,7 +49,7 @@ func (m *Manager) Authenticate(_ context.Context, a *protocol.Auth, role string,
 	if err := refusal(d, d.Key, time.Now()); err != nil {
 		return auth.Principal{}, err
 	}
-	if subtle.ConstantTimeCompare([]byte(hashToken(a.Token)), []byte(d.TokenHash)) != 1 {
+	if subtle.ConstantTimeCompare([]byte(auth.HashToken(a.Token)), []byte(d.TokenHash)) != 1 {
 		return auth.Principal{}, protocol.ErrUnauthorized.With("the token was replaced: fetch the new one").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRotated, At: d.RotatedAt})
 	}
 	return auth.Device(d.Device), nil

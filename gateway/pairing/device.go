@@ -2,14 +2,11 @@ package pairing
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/protocol"
@@ -33,18 +30,11 @@ func displayName(by string) string {
 
 // newToken generates a device's token and its hash.
 func newToken(id protocol.DeviceID) (token, hash string) {
-	var b [32]byte
-	rand.Read(b[:])
-	token = tokenPrefix + string(id) + "_" + base64.RawURLEncoding.EncodeToString(b[:])
-	return token, hashToken(token)
+	token = auth.NewToken(tokenPrefix + string(id) + "_")
+	return token, auth.HashToken(token)
 }
 
 const tokenPrefix = "fd_"
-
-func hashToken(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
 
 func gateway(name string, n protocol.NetworkStatus) identity.Gateway {
 	return identity.Gateway{Name: name, Pin: identity.Pin(n.Pin), Addresses: n.Addresses}

@@ -35,6 +35,15 @@ var AppScopes = []Scope{
 	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeAllTools,
 }
 
+// ScopeNames returns scopes as texts.
+func ScopeNames(scopes []Scope) []string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return names
+}
+
 // Kinds of connected apps.
 const (
 	AppToken = "token" // a token that the person made by hand

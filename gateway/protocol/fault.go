@@ -1,6 +1,9 @@
 package protocol
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+)
 
 // FaultCode is the stable name of a tool's failure, for programs that call tools over MCP or REST.
 type FaultCode string
@@ -37,6 +40,14 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string { return f.Message }
+
+// AsFault returns the fault in an error; an error without one is an internal fault without its text.
+func AsFault(err error) *Fault {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
+	}
+	return NewFault(FaultInternal, "the call failed")
+}
 
 // NewFault returns a fault. Whether it is retryable follows from its code.
 func NewFault(code FaultCode, message string) *Fault {

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -93,6 +94,9 @@ type NodeInfo struct {
 	// (extension "transfer.direct").
 	Direct bool `json:"direct,omitempty"`
 }
+
+// DisplayName returns the name that the person gave the machine, or its ID.
+func (n NodeInfo) DisplayName() string { return cmp.Or(n.Name, string(n.ID)) }
 
 // NodeColours are the colours that a machine can have.
 var NodeColours = []string{"blue", "pink", "teal", "green", "purple", "olive", "brown", "grey"}

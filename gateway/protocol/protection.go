@@ -17,7 +17,7 @@ func Unprotected(nodes []NodeInfo) (machines []string, everywhere bool) {
 		}
 		online++
 		if ok, missing := n.Host.Protects(); !ok {
-			machines = append(machines, cmp.Or(n.Name, string(n.ID))+" ("+cmp.Or(missing, "unknown reason")+")")
+			machines = append(machines, n.DisplayName()+" ("+cmp.Or(missing, "unknown reason")+")")
 		}
 	}
 	return machines, online > 0 && len(machines) == online

@@ -112,7 +112,7 @@ func (s *server) machine() (found protocol.NodeInfo, err error) {
 	host, _ := os.Hostname()
 	for _, n := range s.m.o.Machines.Nodes() {
 		if n.ID == want {
-			name = nameOf(n)
+			name = n.DisplayName()
 		}
 		switch {
 		case !n.Online:
@@ -131,9 +131,6 @@ func (s *server) machine() (found protocol.NodeInfo, err error) {
 	return found, nil
 }
 
-// nameOf returns the name that the person gave a machine, or its ID.
-func nameOf(n protocol.NodeInfo) string { return cmp.Or(n.Name, string(n.ID)) }
-
 // hasNetwork reports whether a server may use the network on a machine, as far as is known.
 func hasNetwork(n protocol.NodeInfo) bool {
 	return n.Host == nil || n.Host.Enforcement == nil || n.Host.Enforcement.Network != "blocked" || n.Host.Enforcement.Lends
@@ -147,7 +144,7 @@ func networkHint(name protocol.ServerName, spec protocol.ServerSpec, n protocol.
 	case spec.Network == protocol.ServerNetworkNo:
 		return fmt.Sprintf("the server has no network; if it needs it: fairlead servers network %s yes", name)
 	case !hasNetwork(n):
-		return fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", nameOf(n))
+		return fmt.Sprintf("the network is blocked for commands on %s; if the server needs it, start the machine's node with --network ask", n.DisplayName())
 	case spec.Network == protocol.ServerNetworkFetch:
 		return fmt.Sprintf("the server has the network only to fetch its package; if it needs it later: fairlead servers network %s yes", name)
 	}
@@ -192,14 +189,14 @@ func (s *server) startCommand(ctx context.Context, calls Calls, spec protocol.Se
 	})
 	if err != nil {
 		if errors.Is(err, protocol.ErrNotFound) {
-			err = fmt.Errorf("the machine %s runs a version of Fairlead that cannot run MCP servers: update it", nameOf(machine))
+			err = fmt.Errorf("the machine %s runs a version of Fairlead that cannot run MCP servers: update it", machine.DisplayName())
 		}
 		return nil, err
 	}
 	if args.Fetch != "" {
-		s.log.addf("Fetching on %s: %s", nameOf(machine), args.Fetch)
+		s.log.addf("Fetching on %s: %s", machine.DisplayName(), args.Fetch)
 	}
-	s.log.addf("Starting on %s: %s", nameOf(machine), args.Command)
+	s.log.addf("Starting on %s: %s", machine.DisplayName(), args.Command)
 	p, err := process.Start(ctx, process.Options{
 		Continue: calls.Continue, Call: allowed.ID(), Owner: auth.Owner(starter), Args: args, Log: &s.log, Logf: s.log.addf,
 		Network: spec.MayUseNetwork(), NoNetwork: networkHint(s.name, spec, machine),

@@ -61,7 +61,7 @@ func createTokenCommand(o *options) *cobra.Command {
 	})
 	f := cmd.Flags()
 	f.StringVar(&name, "name", "", "what the token is for, such as 'Backup script'")
-	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(scopeNames(protocol.AppScopes), ","))
+	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(protocol.ScopeNames(protocol.AppScopes), ","))
 	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
 	f.StringSliceVar(&nodes, "nodes", nil, "limit it to these machine IDs (default: all)")
 	return cmd
@@ -70,13 +70,6 @@ func createTokenCommand(o *options) *cobra.Command {
 func scopesOf(names []string) (list []protocol.Scope) {
 	for _, s := range names {
 		list = append(list, protocol.Scope(strings.TrimSpace(s)))
-	}
-	return list
-}
-
-func scopeNames(scopes []protocol.Scope) (list []string) {
-	for _, s := range scopes {
-		list = append(list, string(s))
 	}
 	return list
 }
@@ -113,7 +106,7 @@ func printApps(out io.Writer, r appList) error {
 			}
 			on = strings.Join(ids, ", ")
 		}
-		t.row(string(a.ID), a.Name, appState(a), strings.Join(scopeNames(a.Scopes), ","), on)
+		t.row(string(a.ID), a.Name, appState(a), strings.Join(protocol.ScopeNames(a.Scopes), ","), on)
 	}
 	if err := t.print(out, "No app is connected. To make a token: fairlead tokens create"); err != nil {
 		return err
@@ -125,7 +118,7 @@ func printApps(out io.Writer, r appList) error {
 	}
 	for _, q := range r.Questions {
 		c := *q.App
-		scopes := strings.Join(scopeNames(c.Scopes), ",")
+		scopes := strings.Join(protocol.ScopeNames(c.Scopes), ",")
 		if err := printf(out, "\n%s (%s) asks to connect, code %s, scopes %s. To allow it: fairlead approve %[3]s\n", flat(c.Name), flat(origin(c)), c.Code, scopes); err != nil {
 			return err
 		}

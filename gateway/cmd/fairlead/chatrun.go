@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -221,7 +222,7 @@ func (o *options) localChat(ctx context.Context, ch *chat, message string, own n
 // whether it is the one that commands on this computer use, as FAIRLEAD_URL sets it.
 func (o *options) listenAddress() (address string, here bool) {
 	at, err := url.Parse(o.url)
-	if err != nil || at.Scheme != "ws" || at.Port() == "" || at.Hostname() != "localhost" && !net.ParseIP(at.Hostname()).IsLoopback() {
+	if err != nil || at.Scheme != "ws" || at.Port() == "" || !publicnet.IsLoopback(at.Hostname()) {
 		return gateway.DefaultListen, false
 	}
 	return at.Host, true

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/url"
 	"os"
 	"slices"
@@ -16,15 +15,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"fairlead/gateway"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // dialLimit is how long a command waits for the gateway before it reports an error.
@@ -59,10 +59,8 @@ func (o *options) gatewayKey(home string) (string, error) {
 		peer, err := identity.OpenPeers(home, keychain.Open(home)).Find(o.url, protocol.RoleClient)
 		return string(peer.Pin), err
 	}
-	if at, err := url.Parse(o.url); err == nil && o.tokenFile == "" && keychain.FromEnv() == "" {
-		if ip := net.ParseIP(at.Hostname()); ip.IsLoopback() || at.Hostname() == "localhost" {
-			return "", nil
-		}
+	if at, err := url.Parse(o.url); err == nil && o.tokenFile == "" && keychain.FromEnv() == "" && publicnet.IsLoopback(at.Hostname()) {
+		return "", nil
 	}
 	return o.url, nil
 }

@@ -104,11 +104,7 @@ func pairCommands(o *options) []*cobra.Command {
 // pairedText describes the rights of a device that the person has just approved.
 func pairedText(d protocol.Device) string {
 	if d.Role == protocol.RoleClient {
-		var rights []string
-		for _, s := range d.Scopes {
-			rights = append(rights, string(s))
-		}
-		return fmt.Sprintf("%s is paired as a controller. It may: %s.", d.Name, strings.Join(rights, ", "))
+		return fmt.Sprintf("%s is paired as a controller. It may: %s.", d.Name, strings.Join(protocol.ScopeNames(d.Scopes), ", "))
 	}
 	tools := "none"
 	if d.Reach != nil && len(d.Reach.Tools) > 0 {

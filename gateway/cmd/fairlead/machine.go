@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -31,7 +30,7 @@ func checkMachines(ctx context.Context, c *connection, p *protocol.TransferStart
 			there := "; no machine is paired"
 			var names []string
 			for _, n := range nodes {
-				names = append(names, cmp.Or(n.Name, string(n.ID)))
+				names = append(names, n.DisplayName())
 			}
 			if len(names) > 0 {
 				there = ". Machines: " + strings.Join(names, ", ")

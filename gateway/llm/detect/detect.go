@@ -20,6 +20,7 @@ import (
 	"fairlead/gateway/llm/ollama"
 	"fairlead/gateway/llm/openai"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 )
 
@@ -112,11 +113,7 @@ func Scan(ctx context.Context, addresses []string) []protocol.DetectedServer {
 
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return err == nil && publicnet.IsLoopback(host)
 }
 
 type prober struct {

@@ -39,6 +39,12 @@ func Has(a netip.Addr) bool {
 		!slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
+// IsLoopback reports whether a host, without a port, is this computer by its name or address.
+func IsLoopback(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
+}
+
 // Control is for [net.Dialer]: it refuses to connect to an address that is not on the Internet.
 func Control(_ context.Context, _, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)

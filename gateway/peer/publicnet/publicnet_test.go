@@ -116,3 +116,14 @@ func resolve(t *testing.T, address func() [4]byte) *net.Resolver {
 		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
 	}}
 }
+
+func TestLoopbackIsKnownByNameAndAddress(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "127.3.4.5": true, "::1": true, "::ffff:127.0.0.1": true,
+		"": false, "192.168.1.5": false, "::": false, "localhost.example": false, "127.0.0.1:80": false,
+	} {
+		if got := IsLoopback(host); got != want {
+			t.Errorf("IsLoopback(%q): got %t, want %t", host, got, want)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -76,14 +77,42 @@ func (g Guard) explain(w http.ResponseWriter, r *http.Request, problem string, s
 			fields = append(fields, fmt.Sprintf("%s=%q", name, value))
 		}
 	}
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
-		names[i] = string(s)
-	}
 	add("error", problem)
-	add("scope", strings.Join(names, " "))
+	add("scope", strings.Join(protocol.ScopeNames(scopes), " "))
 	add("resource_metadata", g.Base(r)+"/.well-known/oauth-protected-resource"+g.Path) // RFC 9728
 	w.Header().Set("WWW-Authenticate", "Bearer "+strings.Join(fields, ", "))
+}
+
+// MaxBody is the limit of a request's body, in bytes; a part of a file has at most 1 MiB.
+const MaxBody = 4 << 20
+
+// ReadBody reads the body of a request. A larger one than [MaxBody] is a fault.
+func ReadBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, protocol.NewFault(protocol.FaultTooLarge, "the body can have at most 4 MiB")
+	}
+	return raw, err
+}
+
+// SetPageHeaders sets the headers of a page: it runs no scripts, is shown in no other page, and is not
+// stored.
+func SetPageHeaders(head http.Header) {
+	head.Set("Content-Type", "text/html; charset=utf-8")
+	head.Set("Cache-Control", "no-store")
+	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	head.Set("X-Frame-Options", "DENY")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "no-referrer")
+}
+
+// SendJSON answers with JSON that is not stored.
+func SendJSON(w http.ResponseWriter, status int, raw []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(raw)
 }
 
 // Fail answers with a failure as JSON.
@@ -92,8 +121,5 @@ func Fail(w http.ResponseWriter, status int, f *protocol.Fault) {
 	if err != nil {
 		raw = []byte(`{"error":{"code":"internal","message":"The failure could not be encoded.","retryable":true}}`)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	w.Write(raw)
+	SendJSON(w, status, raw)
 }

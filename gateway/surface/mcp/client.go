@@ -249,7 +249,7 @@ func progressText(p job.Part) string {
 }
 
 func failure(err error) *mcp.CallToolResult {
-	raw, err := protocol.Marshal(map[string]*protocol.Fault{"error": asFault(err)})
+	raw, err := protocol.Marshal(map[string]*protocol.Fault{"error": protocol.AsFault(err)})
 	if err != nil {
 		raw = []byte("the call failed")
 	}

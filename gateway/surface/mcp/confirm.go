@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -37,7 +36,7 @@ func question(r *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 	var waiting struct {
 		CallID string `json:"call_id"`
 	}
-	if json.Unmarshal(asFault(err).Details, &waiting) != nil || waiting.CallID == "" {
+	if json.Unmarshal(protocol.AsFault(err).Details, &waiting) != nil || waiting.CallID == "" {
 		return nil
 	}
 	return &mcp.CallToolResult{
@@ -46,7 +45,7 @@ func question(r *mcp.CallToolRequest, err error) *mcp.CallToolResult {
 			Message:         fmt.Sprintf("The call of %s needs the owner's answer in Fairlead. Answer it there, then go on here. To give the call up, decline.", r.Params.Name),
 			RequestedSchema: &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}},
 		}},
-		RequestState: string(asFault(err).Details),
+		RequestState: string(protocol.AsFault(err).Details),
 	}
 }
 
@@ -61,7 +60,7 @@ func canAsk(r *mcp.CallToolRequest) bool {
 
 // isWaiting reports whether a call still waits for the owner.
 func isWaiting(err error) bool {
-	return err != nil && asFault(err).Code == protocol.FaultApprovalRequired
+	return err != nil && protocol.AsFault(err).Code == protocol.FaultApprovalRequired
 }
 
 // isAccepted reports whether the person at the client wants to go on waiting.
@@ -112,11 +111,4 @@ func askBriefly(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		return out, err
 	}
-}
-
-func asFault(err error) *protocol.Fault {
-	if f, ok := errors.AsType[*protocol.Fault](err); ok {
-		return f
-	}
-	return protocol.NewFault(protocol.FaultInternal, "the call failed")
 }

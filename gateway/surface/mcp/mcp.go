@@ -67,7 +67,6 @@ type Options struct {
 
 // Limits of requests and sessions.
 const (
-	maxBody     = 4 << 20 // bytes
 	sessionTime = 30 * time.Minute
 	maxOpen     = 256 // sessions, and streams of notifications, of one token
 )
@@ -100,9 +99,9 @@ func New(o Options) *Server {
 		return nil
 	}
 	// Sessions expire here: the SDK would end one whose client only listens.
-	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true})
+	s.legacy = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{MaxRequestBodyBytes: bearer.MaxBody, DisableLocalhostProtection: true})
 	s.modern = mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{
-		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true,
+		Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: bearer.MaxBody, DisableLocalhostProtection: true,
 	})
 	return s
 }

@@ -106,9 +106,9 @@ func (s *Server) peek(w http.ResponseWriter, r *http.Request) (m message, ok boo
 	if r.Method != http.MethodPost {
 		return m, true
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		bearer.Fail(w, http.StatusRequestEntityTooLarge, protocol.NewFault(protocol.FaultTooLarge, "the body can have at most 4 MiB"))
+	raw, err := bearer.ReadBody(w, r)
+	if large, ok := errors.AsType[*protocol.Fault](err); ok {
+		bearer.Fail(w, http.StatusRequestEntityTooLarge, large)
 		return m, false
 	}
 	if err != nil {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -61,7 +60,7 @@ func (c *client) updateResources() {
 	if mayListMachines(c.principal) {
 		add(&mcp.Resource{URI: machinesURI, Name: "machines", Title: "Machines", Description: "The machines that you may use"}, c.readMachines)
 		for _, n := range c.o.Machines.MachinesOf(c.principal) {
-			add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: cmp.Or(n.Name, string(n.ID)), Description: "The state of a machine"}, c.readMachine)
+			add(&mcp.Resource{URI: machineURI(n.ID), Name: string(n.ID), Title: n.DisplayName(), Description: "The state of a machine"}, c.readMachine)
 		}
 	}
 	for _, d := range c.documents {

@@ -10,6 +10,7 @@ import (
 
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
@@ -221,7 +222,7 @@ func TestTokenAndScopesAreChecked(t *testing.T) {
 	if want := `Bearer error="insufficient_scope", scope="fs.read fs.write", resource_metadata="` + b.URL + `/.well-known/oauth-protected-resource/mcp"`; resp.StatusCode != 403 || resp.Header.Get("WWW-Authenticate") != want {
 		t.Errorf("got status %d, %q, %s, want 403, %q", resp.StatusCode, resp.Header.Get("WWW-Authenticate"), body, want)
 	}
-	if resp, _ := post(t, b, "all", "", `{"x":"`+strings.Repeat("x", maxBody)+`"}`); resp.StatusCode != 413 {
+	if resp, _ := post(t, b, "all", "", `{"x":"`+strings.Repeat("x", bearer.MaxBody)+`"}`); resp.StatusCode != 413 {
 		t.Errorf("a large body: got status %d, want 413", resp.StatusCode)
 	}
 }

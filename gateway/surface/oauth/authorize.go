@@ -2,9 +2,7 @@ package oauth
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
-	"encoding/base64"
 	"errors"
 	"html/template"
 	"net/http"
@@ -13,8 +11,11 @@ import (
 	"time"
 
 	"fairlead/gateway/apps"
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
 )
 
 //go:embed page.html
@@ -29,13 +30,7 @@ type shown struct {
 }
 
 func page(w http.ResponseWriter, status int, s shown) {
-	head := w.Header()
-	head.Set("Content-Type", "text/html; charset=utf-8")
-	head.Set("Cache-Control", "no-store")
-	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	head.Set("X-Frame-Options", "DENY")
-	head.Set("X-Content-Type-Options", "nosniff")
-	head.Set("Referrer-Policy", "no-referrer")
+	bearer.SetPageHeaders(w.Header())
 	w.WriteHeader(status)
 	pageTemplate.Execute(w, s)
 }
@@ -115,14 +110,14 @@ func (h *handler) ask(w http.ResponseWriter, r *http.Request, req request, scope
 	back, _ := url.Parse(req.redirect) // checked by allows
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	consent, answer, err := h.Apps.Ask(ctx, protocol.AppSubject{
-		Name: req.name, ClientID: req.id, ClientHost: req.host, RedirectHost: back.Hostname(), IsLocal: isLoopback(back.Hostname()), Scopes: scopes,
+		Name: req.name, ClientID: req.id, ClientHost: req.host, RedirectHost: back.Hostname(), IsLocal: publicnet.IsLoopback(back.Hostname()), Scopes: scopes,
 	})
 	if err != nil {
 		cancel()
 		req.refuse(w, r, "temporarily_unavailable", err.Error())
 		return
 	}
-	secret := newSecret()
+	secret := auth.NewToken("")
 	h.pending.mu.Lock()
 	h.pending.all[secret] = &pending{req, consent, answer, cancel}
 	h.pending.mu.Unlock()
@@ -175,7 +170,7 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 // computer: anybody can publish one with a web address, and would have the gateway lead browsers there
 // (RFC 9700, section 4.11.2).
 func (q request) refuse(w http.ResponseWriter, r *http.Request, code, description string) {
-	if u, err := url.Parse(q.redirect); err != nil || !isLoopback(u.Hostname()) {
+	if u, err := url.Parse(q.redirect); err != nil || !publicnet.IsLoopback(u.Hostname()) {
 		page(w, http.StatusBadRequest, shown{Title: "This app cannot connect", Text: description})
 		return
 	}
@@ -209,10 +204,4 @@ func (q request) back(w http.ResponseWriter, r *http.Request, values url.Values)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	http.Redirect(w, r, u.String(), http.StatusFound)
-}
-
-func newSecret() string {
-	var b [32]byte
-	rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
 }

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"fairlead/gateway/peer/format"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -63,7 +63,7 @@ func checkRedirects(list []string) error {
 		switch {
 		case err != nil || !isPlainHost(u.Host) || u.User != nil || u.Fragment != "" || strings.Contains(text, "*"):
 			return failure{"invalid_redirect_uri", "a redirect address must be complete, without user name and fragment"}
-		case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
+		case u.Scheme == "https", u.Scheme == "http" && publicnet.IsLoopback(u.Hostname()):
 		default:
 			return failure{"invalid_redirect_uri", "a redirect address must be https, or http to this computer"}
 		}
@@ -79,11 +79,6 @@ func isPlainHost(host string) bool {
 	})
 }
 
-func isLoopback(host string) bool {
-	a, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && a.IsLoopback()
-}
-
 // allows reports whether the browser may return to an address: one that the program named, exactly.
 // The port of a program on this computer may differ, because it is chosen when the program starts
 // (RFC 8252, section 7.3).
@@ -92,7 +87,7 @@ func (p program) allows(redirect string) bool {
 		return true
 	}
 	u, err := url.Parse(redirect)
-	if err != nil || u.Scheme != "http" || u.User != nil || u.Fragment != "" || !isLoopback(u.Hostname()) {
+	if err != nil || u.Scheme != "http" || u.User != nil || u.Fragment != "" || !publicnet.IsLoopback(u.Hostname()) {
 		return false
 	}
 	return slices.ContainsFunc(p.redirects, func(known string) bool {

@@ -13,6 +13,7 @@ import (
 	"fairlead/gateway/apps"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
+	"fairlead/gateway/surface/bearer"
 )
 
 // Apps keeps the apps and asks the person ([apps.Apps]).
@@ -85,15 +86,6 @@ func New(o Options) http.Handler {
 	return h.mux
 }
 
-// scopeNames are the scopes that an app can ask for.
-func scopeNames() []string {
-	var names []string
-	for _, s := range protocol.AppScopes {
-		names = append(names, string(s))
-	}
-	return names
-}
-
 // serverMetadata describes the authorization server (RFC 8414).
 func (h *handler) serverMetadata(w http.ResponseWriter, r *http.Request) {
 	base := h.Base(r)
@@ -102,7 +94,7 @@ func (h *handler) serverMetadata(w http.ResponseWriter, r *http.Request) {
 		"revocation_endpoint": base + revokePath, "response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
 		"grant_types_supported": []string{"authorization_code", "refresh_token"}, "code_challenge_methods_supported": []string{"S256"},
 		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
-		"scopes_supported": append(scopeNames(), string(protocol.ScopeOfflineAccess)), "authorization_response_iss_parameter_supported": true,
+		"scopes_supported": append(protocol.ScopeNames(protocol.AppScopes), string(protocol.ScopeOfflineAccess)), "authorization_response_iss_parameter_supported": true,
 		"client_id_metadata_document_supported": true,
 	})
 }
@@ -111,7 +103,7 @@ func (h *handler) serverMetadata(w http.ResponseWriter, r *http.Request) {
 func (h *handler) resourceMetadata(w http.ResponseWriter, r *http.Request) {
 	base := h.Base(r)
 	reply(w, http.StatusOK, map[string]any{
-		"resource": base + h.Path, "authorization_servers": []string{base}, "scopes_supported": scopeNames(), "bearer_methods_supported": []string{"header"},
+		"resource": base + h.Path, "authorization_servers": []string{base}, "scopes_supported": protocol.ScopeNames(protocol.AppScopes), "bearer_methods_supported": []string{"header"},
 		"resource_name": "Fairlead",
 	})
 }
@@ -140,11 +132,7 @@ func parseScopes(text string) (scopes []protocol.Scope) {
 }
 
 func joinScopes(scopes []protocol.Scope) string {
-	names := make([]string, len(scopes))
-	for i, s := range scopes {
-		names[i] = string(s)
-	}
-	return strings.Join(names, " ")
+	return strings.Join(protocol.ScopeNames(scopes), " ")
 }
 
 // failure is an error of OAuth (RFC 6749, section 5.2).
@@ -161,11 +149,7 @@ func reply(w http.ResponseWriter, status int, v any) {
 		http.Error(w, "internal error", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	w.Write(raw)
+	bearer.SendJSON(w, status, raw)
 }
 
 func refuse(w http.ResponseWriter, status int, code, description string) {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"fairlead/gateway/apps"
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 )
 
@@ -35,7 +36,7 @@ type code struct {
 }
 
 func (c *codes) add(x code) string {
-	secret := newSecret()
+	secret := auth.NewToken("")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()

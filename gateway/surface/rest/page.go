@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/bearer"
 )
 
 //go:embed page.html
@@ -58,10 +59,7 @@ func (h *handler) page(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the page could not be made", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Referrer-Policy", "no-referrer")
+	bearer.SetPageHeaders(w.Header())
 	w.Write(out.Bytes())
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strconv"
@@ -39,11 +38,8 @@ type Options struct {
 	Version string
 }
 
-// Limits of a request.
-const (
-	maxBody = 4 << 20 // bytes; a part of a file has at most 1 MiB
-	maxKey  = 200     // characters of an idempotency key
-)
+// maxKey is the limit of an idempotency key, in characters.
+const maxKey = 200
 
 type handler struct {
 	Options
@@ -169,7 +165,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, out job.Result,
 
 // fail answers with a failure and its status.
 func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := asFault(err)
+	f := protocol.AsFault(err)
 	var details struct {
 		RetryAfterMs   int64            `json:"retry_after_ms"`
 		RequiredScopes []protocol.Scope `json:"required_scopes"`
@@ -190,13 +186,6 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, err error) {
 	bearer.Fail(w, status, f)
 }
 
-func asFault(err error) *protocol.Fault {
-	if f, ok := errors.AsType[*protocol.Fault](err); ok {
-		return f
-	}
-	return protocol.NewFault(protocol.FaultInternal, "the call failed")
-}
-
 // body reads the arguments of a call: one JSON object.
 func body(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); r.Header.Get("Content-Type") != "" && (err != nil || kind != "application/json") {
@@ -205,9 +194,9 @@ func body(w http.ResponseWriter, r *http.Request) (json.RawMessage, error) {
 	if r.Header.Get("Content-Encoding") != "" {
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "a compressed body is not supported")
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, protocol.NewFault(protocol.FaultTooLarge, "the body can have at most 4 MiB")
+	raw, err := bearer.ReadBody(w, r)
+	if _, large := errors.AsType[*protocol.Fault](err); large {
+		return nil, err
 	}
 	if err != nil {
 		return nil, protocol.NewFault(protocol.FaultInvalidArgs, "the body could not be read")

@@ -137,7 +137,7 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 		{"two values", "POST", "/api/v1/tools/x", "{}{}", nil, 400, "invalid_args", "", ""},
 		{"text", "POST", "/api/v1/tools/x", "{}", []string{"Content-Type", "text/plain"}, 415, "invalid_args", "", ""},
 		{"compressed", "POST", "/api/v1/tools/x", "{}", []string{"Content-Encoding", "gzip"}, 400, "invalid_args", "", ""},
-		{"large", "POST", "/api/v1/tools/x", `{"a":"` + strings.Repeat("x", maxBody) + `"}`, nil, 413, "too_large", "", ""},
+		{"large", "POST", "/api/v1/tools/x", `{"a":"` + strings.Repeat("x", bearer.MaxBody) + `"}`, nil, 413, "too_large", "", ""},
 		{"long key", "POST", "/api/v1/tools/x", "{}", []string{"Idempotency-Key", strings.Repeat("k", maxKey+1)}, 400, "invalid_args", "", ""},
 		{"unknown call", "GET", "/api/v1/calls/x", "", nil, 404, "not_found", "", ""},
 	} {

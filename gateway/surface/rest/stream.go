@@ -78,7 +78,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, p auth.Principa
 		return
 	}
 	if err != nil {
-		s.send("error", protocol.Encode(map[string]*protocol.Fault{"error": asFault(err)}))
+		s.send("error", protocol.Encode(map[string]*protocol.Fault{"error": protocol.AsFault(err)}))
 		return
 	}
 	s.send("done", protocol.Encode(success{out.Data, out.Message}))
