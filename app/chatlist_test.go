@@ -50,7 +50,7 @@ func rowOf(t *testing.T, u *ui, title string) int {
 	return 0
 }
 
-func TestListIsOneStopOfTabWithArrowKeys(t *testing.T) {
+func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	u, _ := newChatList(t)
 	c := u.main.conversation.Window.Canvas()
 	c.Focus(u.main.sidebar.Search)
@@ -107,7 +107,7 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	pagetest.Shows(t, u.messages.Toast, "No unread chats.")
 }
 
-func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
+func TestEqualQuestionsShareOneLine(t *testing.T) {
 	u, v := newChatList(t)
 	for i, key := range []protocol.SessionKey{"agent:main:b", "agent:main:b", "agent:main:d"} {
 		q := approval(fmt.Sprint("q", i), key)
@@ -127,7 +127,7 @@ func TestEqualQuestionsAreOneLineAndTheKeyGoesToTheNext(t *testing.T) {
 	}
 }
 
-func TestTheKeyForTheNextQuestionListsWhatBelongsToNoChat(t *testing.T) {
+func TestNextQuestionKeyListsQuestionsWithoutAChat(t *testing.T) {
 	u, v := newChatList(t)
 	v.Questions.Pending = []protocol.Question{{ID: "d", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{}}}
 	u.update(v)

@@ -10,7 +10,7 @@ import (
 	"fairlead/app/widgets/widgettest"
 )
 
-func TestFilesThatAreDraggedShowWhereTheyGo(t *testing.T) {
+func TestDraggedFilesShowTheirDestination(t *testing.T) {
 	u := newTestUI(t)
 	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
 	v := sample()

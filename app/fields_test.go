@@ -12,7 +12,7 @@ import (
 // toolkitField finds fields and menus of the toolkit, which hold back shortcuts and look different.
 var toolkitField = regexp.MustCompile(`\bwidget\.(NewEntry|NewPasswordEntry|NewMultiLineEntry|Entry\b|NewSelect|Select\b)`)
 
-func TestFieldsAreOurOwn(t *testing.T) {
+func TestFieldsUseOwnWidgets(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(path) != ".go" || strings.HasPrefix(path, "widgets"+string(filepath.Separator)) || path == "fields_test.go" {
 			return err

@@ -8,7 +8,7 @@ import (
 	"fairlead/app/golden"
 )
 
-func TestDrawerLooksAsItDid(t *testing.T) {
+func TestDrawerMatchesGolden(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.main.conversation.Window.Resize(fyne.NewSize(500, 700))

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestMessagesStayWhereTheyArose(t *testing.T) {
+func TestMessagesStayOnTheirPage(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	listed := func(o fyne.CanvasObject) bool {

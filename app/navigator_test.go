@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestStrangersHaveOneBadge(t *testing.T) {
+func TestUnknownSendersHaveOneBadge(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	for _, id := range []protocol.QuestionID{"s1", "s2"} {

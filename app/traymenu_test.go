@@ -7,7 +7,7 @@ import (
 	"fairlead/tray"
 )
 
-func TestTheTrayOpensTheMachineThatWasChosen(t *testing.T) {
+func TestTrayOpensTheChosenMachine(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.runTrayItem(tray.Item{Do: tray.ActionMachine, Node: "nas"})

@@ -27,8 +27,8 @@ import (
 	"fairlead/tray"
 )
 
-// newTestBackend creates a backend with its own folders and without a listener; join is the URL of a
-// remote gateway or empty.
+// newTestBackend creates a backend with its own folders and without a listener; join is the URL of
+// a remote gateway or empty.
 func newTestBackend(t testing.TB, join string) *backend.Backend {
 	t.Helper()
 	home := t.TempDir()
@@ -133,7 +133,7 @@ func (w *window) lines() string {
 	return strings.Join(out, "\n")
 }
 
-func TestSidebarShowsWhatThereIs(t *testing.T) {
+func TestSidebarListsQuestionsChatsAndMachines(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	want := "Run make -j4 on laptop\n> Refactor the parser ●\nPhotos on the NAS working\nlaptop (this)\nnas yesterday"
@@ -205,7 +205,7 @@ func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 	}
 }
 
-func TestQuestionOpensItsWindowAndItsEndClosesIt(t *testing.T) {
+func TestQuestionWindowClosesWithItsQuestion(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	if u.questions.window == nil || u.questions.window.Title() != "Fairlead wants to run a command" {
@@ -270,7 +270,7 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 	}
 }
 
-func TestClosingHidesOnlyWhereATrayCanShowAgain(t *testing.T) {
+func TestClosingHidesTheWindowOnlyWithATray(t *testing.T) {
 	u := newTestUI(t)
 	u.hasTray = true
 	u.main.close()
@@ -360,7 +360,7 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 	}
 }
 
-func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
+func TestFirstPageDisappearsOnceTheChatBegins(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t, "")
 	u := newUI(t.Context(), a, b)
@@ -379,7 +379,7 @@ func TestFirstPageLeavesWhenSomebodyBegins(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsSaidOnce(t *testing.T) {
+func TestFullDiskIsReportedOnce(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Questions.Pending = nil
@@ -396,7 +396,7 @@ func TestAFullDiskIsSaidOnce(t *testing.T) {
 	}
 }
 
-func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
+func TestBannerGrowsWithItsProblem(t *testing.T) {
 	u := newTestUI(t)
 	for _, v := range []feed.View{{Status: feed.Status{Problem: "The port is taken"}}, {Status: feed.Status{Problem: strings.Repeat("The port is taken. ", 30)}}} {
 		u.update(v)
@@ -406,7 +406,7 @@ func TestAProblemInAnothersPlaceHasRoom(t *testing.T) {
 	}
 }
 
-func TestKeysThatAreNotThereAreSaid(t *testing.T) {
+func TestMissingKeysAreReported(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Questions.Pending = nil
@@ -421,7 +421,7 @@ func TestKeysThatAreNotThereAreSaid(t *testing.T) {
 	}
 }
 
-func TestProblemsOfTheGatewayAreSaid(t *testing.T) {
+func TestGatewayProblemsAreReported(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Questions.Pending = nil
@@ -458,7 +458,7 @@ func TestTimesInTheSidebar(t *testing.T) {
 	}
 }
 
-func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
+func TestDetachedChatHasItsOwnWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.chats.OpenWindow("agent:main:2")
@@ -485,7 +485,7 @@ func TestChatTornOffLivesInItsOwnWindow(t *testing.T) {
 	}
 }
 
-func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
+func TestDetachedWindowShowsItsOwnMessages(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.chats.OpenWindow("agent:main:2")
@@ -508,7 +508,7 @@ func TestAWindowOfItsOwnSaysWhatItWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestMainChatIsTheOneThatTheGatewaySays(t *testing.T) {
+func TestMainChatFollowsTheGateway(t *testing.T) {
 	u := newTestUI(t)
 	v := sample()
 	v.Sessions.List, v.Questions.Pending = v.Sessions.List[1:], nil

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestEveryOfferToUndoStandsItsTime(t *testing.T) {
+func TestEveryUndoOfferStaysForItsTime(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	var undone []string

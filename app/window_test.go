@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestWindowsOfTheirOwnOpenInTheSizeTheyHad(t *testing.T) {
+func TestDetachedWindowsRestoreTheirSize(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	u.chats.OpenWindow("agent:main:2")

@@ -65,7 +65,7 @@ func TestWebPagesReachNoSurface(t *testing.T) {
 	}
 }
 
-func TestProgramsOnOtherMachinesMustBeAllowedByTheOwner(t *testing.T) {
+func TestAppsOnOtherMachinesMustBeAllowedByTheOwner(t *testing.T) {
 	p := openPrograms(t)
 	bearer := "Bearer " + p.token("A", protocol.AppScopes...)
 	over := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // of a gateway that this program is not paired with

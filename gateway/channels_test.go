@@ -85,10 +85,10 @@ func (w *wire) waitText(t *testing.T, part string) string {
 	}
 }
 
-// TestWhatIsWrittenOnAChannelOnlyAsks tests the whole flow: a message asks for a command, its text
+// TestChannelMessagesNeverAllowCalls tests the whole flow: a message asks for a command, its text
 // can neither run the command nor answer the approval, the gateway is killed while the approval is
 // pending, the person answers, and the answer reaches the channel.
-func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
+func TestChannelMessagesNeverAllowCalls(t *testing.T) {
 	home := t.TempDir()
 	c := startChild(t, home)
 	conn, stop := dial(t, c.url)
@@ -145,7 +145,7 @@ func TestWhatIsWrittenOnAChannelOnlyAsks(t *testing.T) {
 	w.waitText(t, "psst")
 }
 
-func TestQuestionThatNobodySeesIsToldOverAChannel(t *testing.T) {
+func TestUnseenQuestionIsSentOverAChannel(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
 	home := t.TempDir()

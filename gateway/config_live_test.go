@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// TestNobodyKeepsACopyOfTheConfiguration checks the reason why every setting takes effect at once:
+// TestNoPackageCopiesTheConfiguration checks the reason why every setting takes effect at once:
 // outside of package config, no struct and no package variable stores a value of it. Code reads a
 // setting when it needs it.
-func TestNobodyKeepsACopyOfTheConfiguration(t *testing.T) {
+func TestNoPackageCopiesTheConfiguration(t *testing.T) {
 	looked := 0
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {

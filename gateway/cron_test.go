@@ -95,9 +95,9 @@ func hasTool(list []protocol.ToolSpec, name string) bool {
 	return false
 }
 
-// TestKillsLeaveNoJobStuckAndServeNoTimeTwice kills the gateway at random moments around the times
+// TestKillsLeaveNoJobStuckAndRunNoJobTwice kills the gateway at random moments around the times
 // of a job that runs every second.
-func TestKillsLeaveNoJobStuckAndServeNoTimeTwice(t *testing.T) {
+func TestKillsLeaveNoJobStuckAndRunNoJobTwice(t *testing.T) {
 	home := t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
 	var job protocol.CronJob

@@ -76,7 +76,7 @@ func TestADeviceMayDoOnlyWhatItWasPairedFor(t *testing.T) {
 	}
 }
 
-func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
+func TestDeviceCannotGrantRightsItLacks(t *testing.T) {
 	h := newAccessGateway(t)
 	m := newMachine(t, "tablet")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeAdmin}})
@@ -103,9 +103,9 @@ func TestADeviceGivesNoRightsItHasNot(t *testing.T) {
 	<-other
 }
 
-// TestADeviceDoesNotOutliveItsOwnEnd: with the scope to change pairings, a device could otherwise
+// TestDeviceCannotExtendItsOwnPairing: with the scope to change pairings, a device could otherwise
 // extend its own, or pair another one that extends it.
-func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
+func TestDeviceCannotExtendItsOwnPairing(t *testing.T) {
 	h := newAccessGateway(t)
 	pairFor := func(name string, days int) (*pairedMachine, *client.Client, protocol.Device) {
 		t.Helper()
@@ -161,7 +161,7 @@ func TestADeviceDoesNotOutliveItsOwnEnd(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-func TestTheNetworkLetsInNobodyButDevices(t *testing.T) {
+func TestNetworkAdmitsOnlyDevices(t *testing.T) {
 	h := newAccessGateway(t)
 	m, thief := newMachine(t, "laptop"), newMachine(t, "thief")
 	peer := h.pairByLink(m, h.nodeDevice(m, node.Confinement{}))

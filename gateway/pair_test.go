@@ -94,7 +94,7 @@ func TestForgottenMachineLearnsThatItWasRevoked(t *testing.T) {
 	}
 }
 
-func TestAnInvitationCountsOnce(t *testing.T) {
+func TestInvitationIsValidOnce(t *testing.T) {
 	h := newAccessGateway(t)
 	a, b := newMachine(t, "phone"), newMachine(t, "mallory")
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
@@ -166,7 +166,7 @@ func TestThreeWrongCodesWithdrawTheInvitation(t *testing.T) {
 	}
 }
 
-func TestNobodyComesInWithoutTheOwnersYes(t *testing.T) {
+func TestPairingNeedsTheOwnersApproval(t *testing.T) {
 	h := newAccessGateway(t)
 	m := newMachine(t, "laptop")
 	at := h.list().Network.Addresses

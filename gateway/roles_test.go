@@ -96,9 +96,9 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	}
 }
 
-// TestAPairingThatIsGivenMoreTimeGoesOn: both sides agree after the next connection, even after the
+// TestExtendedPairingStaysValid: both sides agree after the next connection, even after the
 // pairing had expired.
-func TestAPairingThatIsGivenMoreTimeGoesOn(t *testing.T) {
+func TestExtendedPairingStaysValid(t *testing.T) {
 	h := newAccessGateway(t)
 	m := newMachine(t, "phone")
 	peer := h.pairByLink(m, m.device(protocol.RoleClient))

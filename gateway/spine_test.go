@@ -55,9 +55,9 @@ func TestOnePathLeadsToTheMachines(t *testing.T) {
 }
 
 // entrances are the places that make calls and steps, by file, with the number of them: every path
-// from a surface, a chat, a schedule or a transfer to a machine begins at one. A new surface adds its
-// line here. What they make goes to a method of tool.Pipeline, because no other package takes it
-// (TestOnePathLeadsToTheMachines).
+// from a surface, a chat, a schedule or a transfer to a machine begins at one. A new surface adds
+// its line here. What they make goes to a method of tool.Pipeline, because no other package takes
+// it (TestOnePathLeadsToTheMachines).
 var entrances = map[string]int{
 	"gateway/agent/run.go":                  1, // a model's call, in a chat, a schedule or a channel
 	"gateway/session/direct.go":             1, // a command that the person types
@@ -131,9 +131,9 @@ func TestOneStageExecutesCalls(t *testing.T) {
 	}
 }
 
-// TestOneFileDecidesWhoMayUseWhat: the stage authorize alone reads which machines a
+// TestOneFileDecidesRights: the stage authorize alone reads which machines a
 // caller is limited to. Others ask it, or the lists of tool.Registry.
-func TestOneFileDecidesWhoMayUseWhat(t *testing.T) {
+func TestOneFileDecidesRights(t *testing.T) {
 	t.Parallel()
 	want := []string{"gateway/auth/auth.go", "gateway/tool/authorize.go"}
 	var found []string
@@ -151,8 +151,8 @@ func TestOneFileDecidesWhoMayUseWhat(t *testing.T) {
 	}
 }
 
-// TestSurfacesOfProgramsDecideNothing: what serves programs does not compare scopes. It asks package
-// tool.
+// TestSurfacesOfProgramsDecideNothing: what serves programs does not compare scopes. It asks
+// package tool.
 func TestSurfacesOfProgramsDecideNothing(t *testing.T) {
 	t.Parallel()
 	readSources(t, func(name string, fset *token.FileSet, file *ast.File) {

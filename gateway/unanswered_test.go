@@ -14,9 +14,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp tests the whole flow for every unattended caller:
+// TestUnansweredCallIsNotRunAndBlocksNothing tests the whole flow for every unattended caller:
 // a job, the heartbeat and a channel.
-func TestWhatNobodyAnswersIsNotRunAndHoldsNothingUp(t *testing.T) {
+func TestUnansweredCallIsNotRunAndBlocksNothing(t *testing.T) {
 	home := t.TempDir()
 	c := startChild(t, home)
 	defer c.kill()

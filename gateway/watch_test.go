@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWindowsAreToldWhatChangesInTheWorkspaces: whoever changes a file there, through the gateway
+// TestWindowsLearnOfWorkspaceChanges: whoever changes a file there, through the gateway
 // or directly.
-func TestWindowsAreToldWhatChangesInTheWorkspaces(t *testing.T) {
+func TestWindowsLearnOfWorkspaceChanges(t *testing.T) {
 	h := newAccessGateway(t)
 	text := "x"
 	writes := map[string]func(n int){

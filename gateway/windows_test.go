@@ -43,7 +43,7 @@ func TestPagesDependOnTheirHostOnly(t *testing.T) {
 	}
 }
 
-func TestWidgetsKnowNoGateway(t *testing.T) {
+func TestWidgetsDoNotImportTheGateway(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t, "linux") {
 		name, ok := local(p.ImportPath)
@@ -62,8 +62,8 @@ func TestWidgetsKnowNoGateway(t *testing.T) {
 	}
 }
 
-// TestModelsAreWithoutToolkit checks the models and words of pages; Fyne is for views only.
-func TestModelsAreWithoutToolkit(t *testing.T) {
+// TestModelsDoNotImportTheToolkit checks the models and words of pages; Fyne is for views only.
+func TestModelsDoNotImportTheToolkit(t *testing.T) {
 	t.Parallel()
 	var files []string
 	for _, page := range slices.Concat(pages, []string{inbox}) {

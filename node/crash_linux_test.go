@@ -128,10 +128,10 @@ func processesIn(dir string) (pids []string) {
 	return pids
 }
 
-// TestAKillInTheMiddleOfAnyToolLeavesNothingHalf kills a node whose seven tools all run, until each
+// TestKillDuringAnyToolLeavesNothingHalfDone kills a node whose seven tools all run, until each
 // was hit 100 times in the middle of a call. After each kill, files are old or new and no command
 // is still running; the next node finds the ledger of the previous one.
-func TestAKillInTheMiddleOfAnyToolLeavesNothingHalf(t *testing.T) {
+func TestKillDuringAnyToolLeavesNothingHalfDone(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -137,7 +137,7 @@ func TestCommandsEndedByQuittingAreReported(t *testing.T) {
 	}
 }
 
-func TestReportThatIsRefusedForGoodHoldsUpNone(t *testing.T) {
+func TestRefusedReportBlocksNoOther(t *testing.T) {
 	home := t.TempDir()
 	g := start(t, func(o *Options) { o.Home = home })
 	l, _ := g.accept()

@@ -91,7 +91,7 @@ func TestNodeExplainsFailures(t *testing.T) {
 	}
 }
 
-func TestNodePreviewsWithoutDoing(t *testing.T) {
+func TestNodePreviewHasNoEffect(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	preview := func(tool, args string) protocol.ToolResultParams {
@@ -116,7 +116,7 @@ func TestNodePreviewsWithoutDoing(t *testing.T) {
 	}
 }
 
-func TestNodeObeysExpect(t *testing.T) {
+func TestNodeChecksTheExpectedState(t *testing.T) {
 	g := start(t, nil)
 	l, _ := g.accept()
 	l.send(protocol.EventToolInvoke, protocol.ToolInvoke{CallID: "1", Tool: "Write", Args: json.RawMessage(`{"path":"a","content":"x"}`), Expect: strings.Repeat("0", 64)})

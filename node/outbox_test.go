@@ -99,7 +99,7 @@ func TestOutboxListsItsCalls(t *testing.T) {
 	})
 }
 
-func TestOutboxLetsNoItemHoldUpOthers(t *testing.T) {
+func TestOutboxItemBlocksNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := deliver(t)
 		stuck := make(chan struct{})

@@ -69,7 +69,7 @@ func newNodeWithTools(t *testing.T) *Node {
 	return n
 }
 
-func TestEveryCallEndsInAResultOrWords(t *testing.T) {
+func TestEveryCallEndsInAResultOrAnError(t *testing.T) {
 	n := newNodeWithTools(t)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

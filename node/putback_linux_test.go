@@ -41,7 +41,7 @@ func changeForever(dir string) {
 	n.call(context.Background(), protocol.ToolInvoke{CallID: "c", Tool: "Bash", Args: args})
 }
 
-func TestKilledNodePutsFilesBackAtItsStart(t *testing.T) {
+func TestRestartedNodeRevertsFilesAfterAKill(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ echo "netem: $netem"
 wires=$!
 
 cd gateway/transfer
-FAIRLEAD_ROUNDS=$rounds FAIRLEAD_NETNS=${id}g,${id}a,${id}b,10.77.0.1:8787,10.77.0.254 "$test/transfer.test" -test.v -test.timeout 4h -test.run '^TestNoKillMakesAWrongFile$'
+FAIRLEAD_ROUNDS=$rounds FAIRLEAD_NETNS=${id}g,${id}a,${id}b,10.77.0.1:8787,10.77.0.254 "$test/transfer.test" -test.v -test.timeout 4h -test.run '^TestNoKillCorruptsAFile$'
 kill $wires
 wires=
 (cd ../peer/stream && FAIRLEAD_MANY=1 "$test/stream.test" -test.v -test.timeout 20m -test.run '^TestManySmallFiles')

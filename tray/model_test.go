@@ -20,7 +20,7 @@ var exampleQuestion = protocol.Question{
 	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
 }
 
-func TestTrayIconSaysTheMostUrgent(t *testing.T) {
+func TestTrayIconShowsTheMostUrgentState(t *testing.T) {
 	working := []protocol.RunInfo{{State: protocol.RunTools}}
 	asked := []protocol.Question{exampleQuestion, exampleQuestion}
 	input := []protocol.Question{{Kind: protocol.AskInput, Input: &protocol.InputSubject{Server: "docs"}}}
@@ -89,7 +89,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 	}
 }
 
-func TestTheTrayCallsMachinesAsThePersonDoes(t *testing.T) {
+func TestTrayShowsMachineDisplayNames(t *testing.T) {
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Machines: []protocol.NodeInfo{{ID: "n1", Name: "My laptop", Online: true}, {ID: "nas"}}}
 	for _, i := range trayFor(v).Items {
 		if i.Label != "Machines" {
@@ -142,7 +142,7 @@ func TestTrayListsOtherGatewaysUnderTheMachines(t *testing.T) {
 	t.Error("the menu has no entry for other gateways")
 }
 
-func TestTrayTellsWhatWaitsAtOtherGateways(t *testing.T) {
+func TestTrayShowsQuestionsOfOtherGateways(t *testing.T) {
 	list := []gateways.Line{{ID: "p1", Name: "cellar", Needs: 2}, {ID: "p2", Name: "Attic", Address: "10.0.0.2:8790"}, {ID: "p3", Name: "attic", Address: "10.0.0.3:8790", Needs: 1}}
 	menu := func(tray Content) (item Item) {
 		for _, i := range tray.Items {
@@ -196,7 +196,7 @@ func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 	}
 }
 
-func TestTrayShowsWhatIsBeingMoved(t *testing.T) {
+func TestTrayShowsRunningTransfers(t *testing.T) {
 	v := feed.View{Status: feed.Status{Connected: true, Loaded: true}, Transfers: feed.Transfers{List: []protocol.Transfer{{ID: "t", Sources: []string{"@here:/photos"}, To: "nas", State: protocol.TransferRunning, Bytes: 100, BytesDone: 40}}}}
 	for _, i := range trayFor(v).Items {
 		if i.Label == "Transfers (1)" {

@@ -116,7 +116,7 @@ Quit
 	}
 }
 
-func TestALabelIsShownAsItIs(t *testing.T) {
+func TestLabelIsShownUnchanged(t *testing.T) {
 	const label = "Run make_all && test_it\u202e on n_1"
 	for system, want := range map[string]string{
 		"linux":   "Run make__all && test__it on n__1",
@@ -138,7 +138,7 @@ func TestALabelIsShownAsItIs(t *testing.T) {
 	}
 }
 
-func TestMenuIsMadeAnewOnlyWhenItDiffers(t *testing.T) {
+func TestMenuIsRebuiltOnlyWhenItDiffers(t *testing.T) {
 	test.NewTempApp(t)
 	p := &panel{}
 	tray := p.newTray(t, func(Item) {})
@@ -193,8 +193,8 @@ func TestGlyphHasAnOutlineOnAnUnknownPanel(t *testing.T) {
 	}
 }
 
-// pixels counts the opaque pixels of an icon, and those of each colour. It fails for others that are
-// not transparent.
+// pixels counts the opaque pixels of an icon, and those of each colour. It fails for others that
+// are not transparent.
 func pixels(t *testing.T, icon fyne.Resource) (opaque int, colors map[color.NRGBA]int) {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(icon.Content()))

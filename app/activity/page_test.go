@@ -35,7 +35,7 @@ func sample() (feed.View, View) {
 	}
 }
 
-func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
+func TestLinesOpenTheirSubjectAndFitTheWindow(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		mode          style.Mode
@@ -76,7 +76,7 @@ func TestLinesOpenWhatTheyNameAndFitTheWindow(t *testing.T) {
 	}
 }
 
-func TestPageSaysThatNoPriceIsKnown(t *testing.T) {
+func TestPageShowsThatThePriceIsUnknown(t *testing.T) {
 	pagetest.Start(t, style.Dark)
 	h := &pagetest.Host{}
 	p := newPage(host.Env{Host: h}, nil)

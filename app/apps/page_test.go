@@ -89,7 +89,7 @@ func full() feed.View {
 	return v
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.show(feed.View{Apps: feed.ConnectedApps{Problem: "The disk is full"}})
@@ -191,7 +191,7 @@ func TestATokenNeedsANameAndAPermission(t *testing.T) {
 	}
 }
 
-func TestLeftTokenFormIsRestored(t *testing.T) {
+func TestTokenFormDraftIsRestored(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	open := func() *widgets.Entry {
@@ -359,7 +359,8 @@ func TestEmptyPageOffersTheProgramsOfThisComputer(t *testing.T) {
 	})
 }
 
-// TestChangesOfClientsFitANarrowWindow looks at the changes for the clients whose settings differ most.
+// TestChangesOfClientsFitANarrowWindow looks at the changes for the clients whose settings differ
+// most.
 func TestChangesOfClientsFitANarrowWindow(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	synctest.Test(t, func(t *testing.T) {

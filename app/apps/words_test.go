@@ -76,7 +76,7 @@ func TestCommandsOfAnAppSayWhatRunsWhereAndSince(t *testing.T) {
 	}
 }
 
-func TestStoppingAnEndedCommandIsNoFailure(t *testing.T) {
+func TestStoppingAnEndedCommandSucceeds(t *testing.T) {
 	commands := []protocol.AppCommand{{ID: "c1", App: "editor"}}
 	failure := error(protocol.ErrNotFound.With("no program runs a command with the ID c1"))
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {

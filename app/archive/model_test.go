@@ -15,7 +15,8 @@ import (
 // perPage is the number of messages that are loaded at once.
 const perPage = 150
 
-// addArchives adds archives to the gateway: a reset conversation of n messages, and a compacted part.
+// addArchives adds archives to the gateway: a reset conversation of n messages, and a compacted
+// part.
 func addArchives(f *feedtest.Gateway, n int64) {
 	feedtest.On(f, protocol.SessionArchives, func(protocol.SessionParams) (protocol.SessionArchivesResult, error) {
 		return protocol.SessionArchivesResult{Archives: []protocol.ArchiveInfo{
@@ -40,7 +41,7 @@ func addArchives(f *feedtest.Gateway, n int64) {
 	})
 }
 
-func TestArchivesOfAChatAreThoseFromBeforeAFreshStart(t *testing.T) {
+func TestListHasOnlyArchivesFromBeforeAReset(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) { addArchives(f, 4) }, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		list, err := newModel(a, chats.New(a)).List(t.Context(), "k")
 		if err != nil || len(list) != 1 || list[0].ID != "r" {

@@ -52,7 +52,7 @@ func conversationOf(n int) chats.Messages {
 	return v
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p, _, _ := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.fill(nil, errors.New("the disk is full"))
@@ -84,7 +84,7 @@ func TestThousandsOfArchivesAreListed(t *testing.T) {
 	}
 }
 
-func TestArchiveIsReadAndNotWritten(t *testing.T) {
+func TestArchiveIsReadOnly(t *testing.T) {
 	p, _, _ := inPage(t, style.Light, 880)
 	p.fill(archives(2), nil)
 	p.showReader(p.archives[1], p.model.Open(p.key, "a1"))

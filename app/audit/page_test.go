@@ -185,7 +185,7 @@ func TestOlderLinesAreLoadedOnDemand(t *testing.T) {
 	}
 }
 
-func TestGrantIsTakenBackFromItsLine(t *testing.T) {
+func TestGrantIsRevokedFromItsLine(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.g.did = nil
 	b.undo(b.all[0])

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
+func TestExportedAuditLinesContainNoFormulas(t *testing.T) {
 	exit := 1
 	list := []protocol.AuditEntry{{Seq: 2, At: 1000, Kind: protocol.AuditCall, By: "owner", What: "=HYPERLINK(\"x\")\n\"quoted\"", ExitCode: &exit}, {Seq: 1, What: "a:x to b:", Undo: true}}
 	var b strings.Builder
@@ -38,7 +38,7 @@ func TestAuditLinesAreWrittenWithoutFormulas(t *testing.T) {
 	}
 }
 
-func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
+func TestAuditLinesNameTheActorInWords(t *testing.T) {
 	v := feed.View{Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}}}}
 	for by, want := range map[string]string{
 		"owner":               "you (owner)",
@@ -57,7 +57,7 @@ func TestAuditLinesSayInWordsWhoseTheyAre(t *testing.T) {
 	}
 }
 
-func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
+func TestAuditLinesShowDisplayNames(t *testing.T) {
 	v := feed.View{
 		Machines: []protocol.NodeInfo{{ID: "nas", Name: "Cellar"}, {ID: "box"}},
 		Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "agent:main:1", Title: "The parser"}, {SessionKey: "agent:main:2"}}},
@@ -82,7 +82,7 @@ func TestAuditLinesCallMachinesAndChatsByTheirNames(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatLetsMorePassCanBeTakenBack(t *testing.T) {
+func TestOnlyLinesThatGrantAccessCanBeRevoked(t *testing.T) {
 	call := func(why, verdict string) protocol.AuditEntry {
 		return protocol.AuditEntry{Kind: protocol.AuditCall, Approval: "a", Why: why, Verdict: verdict}
 	}

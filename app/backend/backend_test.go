@@ -78,7 +78,7 @@ func TestProgramServesItsWindowAndStopsInOrder(t *testing.T) {
 	}
 }
 
-func TestTheEndWaitsForNothingThatHangs(t *testing.T) {
+func TestStopDoesNotWaitForHangingWork(t *testing.T) {
 	b := newTestBackend(t)
 	b.stopTimeout = time.Millisecond
 	if b.Stop() { // it was never started, and so does not become ready
@@ -144,7 +144,7 @@ func TestSecondWindowOnTheSameDataJoinsTheFirst(t *testing.T) {
 	second.Stop()
 }
 
-func TestWindowJoinsAGatewayElsewhereWithTheTokenItIsGiven(t *testing.T) {
+func TestWindowJoinsARemoteGatewayWithItsToken(t *testing.T) {
 	b := newTestBackend(t)
 	b.opts.Listen = "127.0.0.1:0"
 	b.Start()

@@ -118,7 +118,7 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	}
 }
 
-func TestConfinementIsRememberedAndABadOneChangesNothing(t *testing.T) {
+func TestConfinementIsStoredAndAnInvalidOneIsRefused(t *testing.T) {
 	b := newTestBackend(t)
 	b.Start()
 	defer b.Stop()

@@ -64,9 +64,9 @@ func agree(t *testing.T, other *Backend) (show func(words []string, seconds int)
 	return func(words []string, _ int) { asked <- words }
 }
 
-// TestAWindowLooksAtAnotherGateway pairs this computer's windows with the gateway of another data
+// TestWindowShowsAnotherGateway pairs this computer's windows with the gateway of another data
 // folder over its network listener, connects a backend to it, and leaves it again.
-func TestAWindowLooksAtAnotherGateway(t *testing.T) {
+func TestWindowShowsAnotherGateway(t *testing.T) {
 	other := reachable(t)
 	defer other.Stop()
 	invite, err := feed.Call(t.Context(), other.Feed, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})

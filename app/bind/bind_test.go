@@ -194,7 +194,7 @@ func TestTicksAreRareWhileNothingHappens(t *testing.T) {
 	})
 }
 
-func TestPanicIsTheFailureOfWork(t *testing.T) {
+func TestPanicFailsTheWork(t *testing.T) {
 	test.NewTempApp(t)
 	failed := make(chan error, 1)
 	Run(t.Context(), func(context.Context) error { panic("broken") }, func(err error) { failed <- err })

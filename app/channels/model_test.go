@@ -267,7 +267,7 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 	})
 }
 
-func TestStrangersAreAnsweredAndPoliciesTakenBack(t *testing.T) {
+func TestUnknownSendersAreAnsweredAndPoliciesReset(t *testing.T) {
 	p := newPost()
 	feedtest.Run(t, feed.New, p.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		c := newModel(a)

@@ -97,7 +97,7 @@ func squares(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.show(View{Loaded: true, Kinds: []protocol.ChannelKind{kind}})
@@ -177,7 +177,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 	}
 }
 
-func TestLoggingOutAsksOnceMore(t *testing.T) {
+func TestLoggingOutAsksForConfirmation(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:agent")
@@ -246,7 +246,7 @@ func TestFormIsDrawnFromTheChannelsFields(t *testing.T) {
 	pagetest.Button(t, p.Box, "Log in again")
 }
 
-func TestProblemsOfAFormOfferAWayOn(t *testing.T) {
+func TestFormProblemsOfferAFix(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	o := &form{p: p.Page, f: newFields(kind, "x")}
@@ -274,7 +274,7 @@ func TestSavedAccountIsShownBeforeThePageIsNotified(t *testing.T) {
 	}
 }
 
-func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
+func TestUnknownSendersAreAnsweredByKeyboardAndPaged(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	v := full()
 	for i := range 60 {
@@ -294,7 +294,7 @@ func TestStrangersAreAnsweredByKeyboardAndShownByPieces(t *testing.T) {
 	}
 }
 
-func TestWhoMayWriteIsChosenAndTakenBack(t *testing.T) {
+func TestSenderPolicyIsChosenAndReset(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.open("xmpp:agent")

@@ -42,7 +42,7 @@ func TestWordBeforeTheCursorIsFound(t *testing.T) {
 	}
 }
 
-func TestComposerOffersWhatWorks(t *testing.T) {
+func TestComposerOffersOnlyUsableActions(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		f.Snapshot.Nodes = []protocol.NodeInfo{{ID: "server", Name: "Big server", Online: true, Files: true, Host: hostWith(true)}, {ID: "nas"}}
 		f.Snapshot.Sessions = []protocol.SessionEntry{{SessionKey: "a", Title: "This one"}, {SessionKey: "b", Title: "Photos"}}

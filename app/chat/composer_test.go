@@ -164,7 +164,7 @@ func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
 	}
 }
 
-func TestARemovedPictureLeavesTheKeyboardWhereOneWrites(t *testing.T) {
+func TestRemovingAPictureKeepsTheFocus(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/a.png"})

@@ -31,7 +31,7 @@ func labels(items []conversation.Action) (list []string) {
 	return list
 }
 
-func TestEveryMessageOffersWhatFitsIt(t *testing.T) {
+func TestEachMessageOffersItsOwnActions(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(talk())
 	actions := func(id protocol.MessageID) []conversation.Action {

@@ -20,7 +20,7 @@ func (p *painted) CreateRenderer() fyne.WidgetRenderer {
 
 func (p *painted) Refresh() { p.times++ }
 
-func TestTheButtonBeforeTheTitleIsDrawnAnewWhenItComesBack(t *testing.T) {
+func TestLeadingButtonIsRedrawnWhenShownAgain(t *testing.T) {
 	d := newDesk(t, 520, 700)
 	menu := &painted{}
 	menu.ExtendBaseWidget(menu)

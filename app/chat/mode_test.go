@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestATrustAndADayEndInAWindowWhereNothingHappens(t *testing.T) {
+func TestTrustAndDayEndInAnIdleWindow(t *testing.T) {
 	d := newDesk(t, 900, 600)
 	trust := &protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: noon.Add(23 * time.Minute).UnixMilli()}
 	d.Update(conversation.State{Session: protocol.SessionEntry{Settings: &protocol.SessionPrefs{Approvals: trust}}, Messages: []protocol.Message{user("1", "x")}})

@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestSendTellsWhatBecameOfIt(t *testing.T) {
+func TestSendReturnsItsOutcome(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.ChatSend, func(p protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 			if p.SessionKey != "a" || p.Node != "nas" || len(p.Attachments) != 1 {
@@ -33,7 +33,7 @@ func TestSendTellsWhatBecameOfIt(t *testing.T) {
 	})
 }
 
-func TestSendThatIsNotAnsweredGivesUp(t *testing.T) {
+func TestUnansweredSendTimesOut(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 			time.Sleep(2 * feed.ActionTimeout)

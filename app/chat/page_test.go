@@ -8,8 +8,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestMessageThatWasNotSentComesBack: the gateway refuses it.
-func TestMessageThatWasNotSentComesBack(t *testing.T) {
+// TestUnsentMessageReturnsToTheComposer: the gateway refuses it.
+func TestUnsentMessageReturnsToTheComposer(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	d.host.Holds = true
 	on(d, protocol.ChatSend, func(protocol.ChatSendParams) (protocol.ChatSendResult, error) {

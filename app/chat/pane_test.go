@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestProblemsOfferWhatHelps(t *testing.T) {
+func TestProblemsOfferAFix(t *testing.T) {
 	d := newDesk(t, 860, 700)
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}, Runs: []protocol.RunInfo{{RunID: "r", State: protocol.RunFailed, Error: protocol.ErrModelAuth}}})
 	test.Tap(d.button("Open settings"))
@@ -146,7 +146,7 @@ func TestOfflineMachineOfAChatIsNamed(t *testing.T) {
 	}
 }
 
-func TestUnchangedChatAsksForNoFrame(t *testing.T) {
+func TestUnchangedChatDrawsNoFrame(t *testing.T) {
 	d := newDesk(t, 800, 600)
 	s := conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}}
 	for i := range 30 {

@@ -192,7 +192,7 @@ func TestSearchListsEachChatOnceWithItsNewestMessage(t *testing.T) {
 	})
 }
 
-func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
+func TestUnusedChatHasNoMessagesNamesOrSettings(t *testing.T) {
 	for name, e := range map[string]protocol.SessionEntry{
 		"with messages": {MessageCount: 1}, "main": {Main: true}, "named": {Title: "x"}, "pinned": {Pinned: true}, "archived": {Archived: true},
 		"tagged": {Tags: []string{"x"}}, "configured": {Settings: &protocol.SessionPrefs{ThinkingLevel: "high"}},
@@ -207,7 +207,7 @@ func TestUnusedChatIsOneThatNobodyTouched(t *testing.T) {
 	}
 }
 
-func TestActionsBeforeTheFirstConnectionFailWithAWord(t *testing.T) {
+func TestActionsBeforeTheFirstConnectionReportAProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newChatFeed()
 		defer a.Close()

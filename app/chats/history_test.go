@@ -163,9 +163,9 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 	})
 }
 
-// TestReaderStaysWhereTheyAreWhenAMessageIsDeleted: the messages are shown until the new ones are
+// TestScrollPositionSurvivesADeletedMessage: the messages are shown until the new ones are
 // there, and as many are loaded as were shown.
-func TestReaderStaysWhereTheyAreWhenAMessageIsDeleted(t *testing.T) {
+func TestScrollPositionSurvivesADeletedMessage(t *testing.T) {
 	var limits []int
 	hold := time.Duration(0)
 	feedtest.Run(t, newChatFeed, func(f *feedtest.Gateway) {

@@ -92,7 +92,7 @@ func TestLineBeyondTheViewIsMarked(t *testing.T) {
 	}
 }
 
-func TestCodeHasNoPictureOfWhatItShowedBefore(t *testing.T) {
+func TestCodeDropsThePictureOfEarlierText(t *testing.T) {
 	c := NewView(PlainLines("before"))
 	widgettest.Window(t, c, 300, 60)
 	old := test.WidgetRenderer(c).Objects()[0]

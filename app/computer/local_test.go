@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAFolderOfProgramsIsNotTakenForTheWorkspace(t *testing.T) {
+func TestProgramFolderIsNotUsedAsWorkspace(t *testing.T) {
 	programs := t.TempDir()
 	t.Setenv("ProgramFiles", programs)
 	beside := programs + "-mine"

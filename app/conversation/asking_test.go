@@ -31,7 +31,7 @@ func commandArgs(command string) string {
 	return string(b)
 }
 
-func TestNoAllowFromAChatBeforeTheEndOfTheCommandWasShown(t *testing.T) {
+func TestAllowIsDisabledUntilTheWholeCommandWasShown(t *testing.T) {
 	long := commandArgs(strings.Repeat("echo one two three && ", 300) + "rm -r /srv")
 	for _, scale := range []float32{1, 1.5} {
 		for _, width := range []float32{1100, 520} {
@@ -74,7 +74,7 @@ func TestAQuestionThatChangedIsNotArmed(t *testing.T) {
 	d.assert(t, "allow q other")
 }
 
-func TestACardSaysAllThatIsAsked(t *testing.T) {
+func TestCardShowsTheWholeQuestion(t *testing.T) {
 	for _, c := range []struct {
 		tool, args, says string
 		review           bool
@@ -101,7 +101,7 @@ func TestACardSaysAllThatIsAsked(t *testing.T) {
 	}
 }
 
-func TestCardsNameMachinesAsTheirPersonDoes(t *testing.T) {
+func TestCardsShowMachineDisplayNames(t *testing.T) {
 	m := &style.Machines{}
 	m.SetName("server", "The big one")
 	d := newBuilder(m).build(waitingFor("Bash", commandArgs("make")), noon)[2].Data.(toolData)

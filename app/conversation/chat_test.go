@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestALineOfOutputThatIsTooLongIsCutAndSaysSo(t *testing.T) {
+func TestOverlongOutputLineIsCutAndMarked(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
 	card := callView{result: &m}.card(new(style.Machines), time.Now())
 	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Size != "The end of 524 kB" {
@@ -59,7 +59,7 @@ func TestStreamingAnswerKeepsItsRowWhenItIsStored(t *testing.T) {
 	}
 }
 
-func TestStoredAndLiveAtOnceShowOnce(t *testing.T) {
+func TestStoredAndLiveMessageShowsOnce(t *testing.T) {
 	s := State{
 		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", protocol.Text("Hello"))},
 		Runs:     []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Step: 1, Text: "Hello"}},
@@ -128,7 +128,7 @@ func TestRunStatesAreShownInWords(t *testing.T) {
 		"- The agent is paused and starts no new work.")
 }
 
-func TestEndsOfBackgroundCommandsAreALineAndNoBubble(t *testing.T) {
+func TestBackgroundCommandEndIsALineNotABubble(t *testing.T) {
 	c := protocol.ExecCompletion{NodeID: "tower", Event: protocol.ExecTimedOut, Command: "make test", OutputTail: "x"}
 	m := user("u2", c.Message())
 	m.Origin = protocol.OriginEvent
@@ -180,7 +180,7 @@ func TestAnEarlierLostResultIsNotShownAsRunning(t *testing.T) {
 	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: a", "Fairlead:", "[Bash n ls not run]", "You: b")
 }
 
-func TestToolArgumentsReadWell(t *testing.T) {
+func TestToolArgumentsAreReadable(t *testing.T) {
 	for args, want := range map[string]string{
 		`{"command":"make -j4"}`:                       "make -j4 |",
 		`{"command":"cd x\nmake"}`:                     "cd x … | cd x\nmake",
@@ -210,9 +210,9 @@ func TestEndOfARunIsShownOnce(t *testing.T) {
 	assertLines(t, newBuilder(&style.Machines{}).build(s, noon), "You: x", "! It broke. <>", "- Stopped.")
 }
 
-// TestAFailureThatIsTheNewestCanBeTriedAgain checks a failed run that the gateway no longer knows
+// TestNewestFailureCanBeRetried checks a failed run that the gateway no longer knows
 // after a restart.
-func TestAFailureThatIsTheNewestCanBeTriedAgain(t *testing.T) {
+func TestNewestFailureCanBeRetried(t *testing.T) {
 	failed := protocol.Message{ID: "2", RunID: "r", Role: protocol.RoleAssistant, Origin: protocol.OriginNotice, ErrorMessage: "it broke", StopReason: "error"}
 	cut := assistant("2", "r", protocol.Text("It is"))
 	cut.ErrorMessage, cut.StopReason = "it broke", "error"
@@ -293,7 +293,7 @@ func TestDenialIsShownToThePersonWhoDenied(t *testing.T) {
 	}
 }
 
-func TestACallWhoseMachineIsAwaySaysSo(t *testing.T) {
+func TestCallOfAnOfflineMachineSaysSo(t *testing.T) {
 	s := State{
 		Messages: []protocol.Message{user("1", "hi"), assistant("2", "r", toolCall("a", "server__Bash", `{"command":"make"}`))},
 		Calls: []protocol.CallInfo{

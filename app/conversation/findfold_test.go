@@ -47,7 +47,7 @@ func (d *desk) rowOpen(t *testing.T, kind int) bool {
 	return false
 }
 
-func TestFindUnfoldsWhatHoldsTheMatchAndFoldsItAgain(t *testing.T) {
+func TestFindUnfoldsMatchesAndFoldsThemAgain(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(chatWithFolds())
 	d.Find()
@@ -132,7 +132,7 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 	}
 }
 
-func TestFindLooksThroughLongChatsBesideTheGUIThread(t *testing.T) {
+func TestFindSearchesLongChatsOffTheGUIThread(t *testing.T) {
 	d := newDesk(t, 700, 500)
 	d.Update(chatWithFolds())
 	d.Find()

@@ -72,7 +72,7 @@ func TestLateResultSaysThatItIsLate(t *testing.T) {
 	}
 }
 
-func TestEndOfALiveOutputBeginsWithALine(t *testing.T) {
+func TestTailOfLiveOutputBeginsAtALine(t *testing.T) {
 	info := &protocol.CallInfo{CallID: "c", Tool: "Bash", State: protocol.CallRunning, Tail: "32mok\x1b[0m\nnext\n", Bytes: 9000}
 	if c := (callView{info: info}).card(new(style.Machines), noon); c.Output != "next\n" || c.Size != "The end of 9.0 kB" {
 		t.Errorf(`got %q, %q; want Output "next\n" and Size "The end of 9.0 kB"`, c.Output, c.Size)

@@ -64,7 +64,7 @@ func TestMessageThatWasFoundIsShownAndMarked(t *testing.T) {
 	}
 }
 
-func TestMessageFarBackIsShownWhenItIsLoaded(t *testing.T) {
+func TestOldMessageIsShownOnceItIsLoaded(t *testing.T) {
 	d := newDesk(t, 860, 500)
 	all := long(60)
 	s := all

@@ -38,7 +38,7 @@ func TestCardButtonsAnswerTheQuestionThatIsShown(t *testing.T) {
 	d.assert(t, "stop call c")
 }
 
-func TestAReaderComesBackToWhereTheyWere(t *testing.T) {
+func TestScrollPositionIsRestored(t *testing.T) {
 	d := newDesk(t, 860, 500)
 	say := func(chat protocol.SessionKey, n int) State {
 		s := State{Session: protocol.SessionEntry{SessionKey: chat}}
@@ -71,7 +71,7 @@ func TestAReaderComesBackToWhereTheyWere(t *testing.T) {
 	}
 }
 
-func TestOlderMessagesAreAskedForAtTheTop(t *testing.T) {
+func TestScrollingToTheTopLoadsOlderMessages(t *testing.T) {
 	d := newDesk(t, 860, 600)
 	s := State{Session: protocol.SessionEntry{SessionKey: "k"}, More: true}
 	for i := range 100 {
@@ -84,7 +84,7 @@ func TestOlderMessagesAreAskedForAtTheTop(t *testing.T) {
 	d.assert(t, "load")
 }
 
-func TestTroubleHasRoomForItsButton(t *testing.T) {
+func TestProblemHasRoomForItsButton(t *testing.T) {
 	d := newDesk(t, 860, 500)
 	d.Update(State{Session: protocol.SessionEntry{SessionKey: "k"}, Problem: "the gateway did not answer"})
 	if want, got := d.problemBox.MinSize().Height, d.problemBox.Size().Height; got < want {

@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestStreamedTextGrowsOnceWhateverIsRepeated(t *testing.T) {
+func TestRepeatedEventsDoNotRepeatStreamedText(t *testing.T) {
 	run := &protocol.RunInfo{RunID: "r", SessionKey: "a", State: protocol.RunStreaming, Step: 1}
 	delta := func(step, offset int, s string) protocol.Change {
 		return protocol.Change{Kind: protocol.ChangeDelta, Delta: &protocol.Delta{RunID: "r", Step: step, Offset: offset, Text: s}}
@@ -162,7 +162,7 @@ func TestChangeWakesOnlyItsReaders(t *testing.T) {
 	}
 }
 
-func TestSnapshotIsSeenAsAWhole(t *testing.T) {
+func TestSnapshotIsAppliedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		f := New()

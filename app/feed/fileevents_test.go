@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestFileEventsReachThosePagesThatFollow(t *testing.T) {
+func TestFileEventsReachSubscribedPages(t *testing.T) {
 	t.Parallel()
 	var events FileEvents
 	var got []string

@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestTheEndOfAPairingIsExplained(t *testing.T) {
+func TestRefusedPairingIsExplained(t *testing.T) {
 	now := time.Now()
 	for want, r := range map[string]protocol.DeviceRefused{
 		"vm revoked this computer's access 5 min ago.":                        {Reason: protocol.RefusedRevoked, By: "owner (command line)", At: now.Add(-5 * time.Minute).UnixMilli()},

@@ -46,7 +46,7 @@ func TestAServedFolderShowsSizesAndWhatTheAgentChanged(t *testing.T) {
 	golden.Markup(t, "served", p.Box)
 }
 
-func TestKeysChooseInTheListAndF2ChangesANameInItsPlace(t *testing.T) {
+func TestKeysSelectEntriesAndF2RenamesInPlace(t *testing.T) {
 	p := newMachinePage(t)
 	key := func(name fyne.KeyName) { p.list.TypedKey(&fyne.KeyEvent{Name: name}) }
 	key(fyne.KeyDown)
@@ -130,7 +130,7 @@ func TestAListOfChangesLeadsToOne(t *testing.T) {
 	})
 }
 
-func TestAPathIsWrittenAndLeftAgain(t *testing.T) {
+func TestPathFieldClosesWhenItLosesTheFocus(t *testing.T) {
 	p := newMachinePage(t)
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	p.EditPath()

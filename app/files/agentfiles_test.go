@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestMissingFileOfTheAgentBeginsAsANewOneHasIt(t *testing.T) {
+func TestMissingAgentFileStartsWithTheDefaultText(t *testing.T) {
 	files := map[string]string{"SOUL.md": "be kind"}
 	feedtest.Run(t, feed.New, disk(files), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		feedtest.On(f, protocol.WorkspaceRead, func(p protocol.WorkspaceReadParams) (any, error) {
@@ -67,7 +67,7 @@ func TestFileThatSomebodyElseChangedIsNotOverwritten(t *testing.T) {
 	})
 }
 
-func TestLongFilesOfTheAgentAreWarnedOf(t *testing.T) {
+func TestLongAgentFilesShowAWarning(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		n    int

@@ -59,7 +59,7 @@ func (p *Page) viewerOf(t *testing.T, path string) *viewer {
 	return newViewer(p, File{Path: path})
 }
 
-func TestChangeOnTheDiskIsTakenInOrAskedAbout(t *testing.T) {
+func TestChangeOnTheDiskIsLoadedOrAskedAbout(t *testing.T) {
 	// the page's requests have failed by the time of the check
 	synctest.Test(t, func(t *testing.T) {
 		p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})

@@ -129,7 +129,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 	})
 }
 
-func TestAListThatComesLateIsNeitherShownNorFollowed(t *testing.T) {
+func TestLateListingIsIgnored(t *testing.T) {
 	var done notes
 	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		slow := make(chan struct{})
@@ -239,7 +239,7 @@ func TestFilterResultsFollowChangesInSubfolders(t *testing.T) {
 	})
 }
 
-func TestActsOnFilesGoToTheMachineAndAreTakenBack(t *testing.T) {
+func TestFileActionsRunOnTheMachineAndCanBeUndone(t *testing.T) {
 	var done notes
 	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		fs := newModel(a)
@@ -332,7 +332,7 @@ func TestShownFilesMatchFolderAndFilter(t *testing.T) {
 	})
 }
 
-func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
+func TestHiddenFilesAreOmittedByDefault(t *testing.T) {
 	var done notes
 	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {
@@ -359,7 +359,7 @@ func TestHiddenFilesAreLeftOutUntilTheyAreWanted(t *testing.T) {
 	})
 }
 
-func TestARememberedFolderThatIsGoneLeadsToTheTop(t *testing.T) {
+func TestMissingRememberedFolderOpensTheTop(t *testing.T) {
 	var done notes
 	feedtest.Run(t, feed.New, fileMachine(&done), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		feedtest.On(f, protocol.FilesList, func(p protocol.FilesListParams) (protocol.FilesListResult, error) {

@@ -103,7 +103,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 	})
 }
 
-func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
+func TestFilterSearchesBeyondTheListedFiles(t *testing.T) {
 	feedtest.Run(t, feed.New, disk(nil), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Mu.Lock()
 		f.Answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
@@ -124,7 +124,7 @@ func TestAFilterLooksThroughMoreFilesThanAMachineLists(t *testing.T) {
 	})
 }
 
-func TestPatternsOfFiltersMeanOnlyLetters(t *testing.T) {
+func TestFilterTextIsLiteral(t *testing.T) {
 	for filter, want := range map[string]string{
 		"": "", " / ": "", "ab": "{**/*[aA][bB]*,**/*[aA][bB]*/**}", "x a-1.{b}*": "{**/*[aA]?1??[bB]??*,**/*[aA]?1??[bB]??*/**}", "src/été": "{**/*[éÉ][tT][éÉ]*,**/*[éÉ][tT][éÉ]*/**}",
 	} {
@@ -134,7 +134,7 @@ func TestPatternsOfFiltersMeanOnlyLetters(t *testing.T) {
 	}
 }
 
-func TestAFolderThatWasGrantedIsFilteredToo(t *testing.T) {
+func TestGrantedFolderCanBeFiltered(t *testing.T) {
 	feedtest.Run(t, feed.New, fileMachine(new(notes)), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		f.Mu.Lock()
 		f.Answers[protocol.InvokeTool.Name] = func(raw json.RawMessage) (any, error) {
@@ -195,7 +195,7 @@ func pngOf(w, h uint32) string {
 	return base64.StdEncoding.EncodeToString(file)
 }
 
-func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
+func TestAgentFilesAreEditedAndRestored(t *testing.T) {
 	files := map[string]string{"SOUL.md": "be kind"}
 	feedtest.Run(t, feed.New, disk(files), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		fs := newModel(a)
@@ -227,7 +227,7 @@ func TestAgentsFilesAreEditedAndADeletedOneComesBack(t *testing.T) {
 	})
 }
 
-func TestABinaryFileIsNoProblem(t *testing.T) {
+func TestBinaryFileIsNotAProblem(t *testing.T) {
 	feedtest.Run(t, feed.New, disk(nil), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		fs := newModel(a)
 		fs.Open("program")

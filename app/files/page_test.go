@@ -34,7 +34,7 @@ func folder() View {
 	}
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.e.Feed.Machines.Update(func(l *feed.MachineList) { *l = []protocol.NodeInfo{{ID: "nas", Name: "The box", Online: true}} })
@@ -74,7 +74,7 @@ func TestFilterKeepsTheKeyboardWhileTheListChanges(t *testing.T) {
 	}
 }
 
-func TestAFileTakesTheKeyboardFromTheList(t *testing.T) {
+func TestOpenedFileTakesTheFocus(t *testing.T) {
 	p := newTestPage(t)
 	p.show(folder())
 	p.focus()
@@ -173,7 +173,7 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 	})
 }
 
-func TestAListSaysThatItsMachineWentAway(t *testing.T) {
+func TestListSaysThatItsMachineIsOffline(t *testing.T) {
 	// the requests after reconnecting have failed before the test ends
 	synctest.Test(t, func(t *testing.T) {
 		p := newMachinePage(t)
@@ -190,7 +190,7 @@ func TestAListSaysThatItsMachineWentAway(t *testing.T) {
 	})
 }
 
-func TestMarkdownIsRenderedUntilItsSourceIsWanted(t *testing.T) {
+func TestMarkdownIsRenderedUnlessSourceIsChosen(t *testing.T) {
 	p := newMachinePage(t)
 	v := filesOfMachine()
 	v.File = &File{Path: "README.md", Text: "# A project\n\nWith *one* line.\n"}
@@ -236,7 +236,7 @@ func TestOnlyWholeTextFilesOfferToBeEdited(t *testing.T) {
 	}
 }
 
-func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
+func TestOpenedPageFocusesItsList(t *testing.T) {
 	p := newTestPage(t)
 	p.focusPending = true
 	p.show(View{Place: "nas", Loading: true})
@@ -257,7 +257,7 @@ func TestAnOpenedPageGivesTheKeyboardToItsList(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsShownFollowsTheDisk(t *testing.T) {
+func TestShownFileFollowsTheDisk(t *testing.T) {
 	p := newMachinePage(t)
 	v := filesOfMachine()
 	v.File = &File{Path: "a.txt", Text: "before"}

@@ -56,7 +56,7 @@ func at(p *Page, row int) fyne.Position {
 	return from.AddXY(60, (float32(row)+0.5)*(rowHeight()+style.Gap))
 }
 
-func TestTwoListsStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
+func TestWideWindowShowsTwoLists(t *testing.T) {
 	b, w, acts := twoLists(t)
 	golden.Markup(t, "two", b.Box)
 	if n := len(b.Box.Objects); n != 3 || b.right.Box.Position().X != 501 {
@@ -117,7 +117,7 @@ func TestFileDraggedToAnotherMachineIsSent(t *testing.T) {
 	golden.Markup(t, "aim", b.Box)
 }
 
-func TestWhatMayNotBeChangedIsNoGoal(t *testing.T) {
+func TestReadOnlyFoldersAreNoDropTargets(t *testing.T) {
 	b, _, acts := twoLists(t)
 	v := b.right.view
 	v.ReadOnly = true

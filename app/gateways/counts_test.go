@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestAWindowTellsItsProgramWhatWaits(t *testing.T) {
+func TestWindowReportsItsQuestionsToTheProgram(t *testing.T) {
 	r, w := io.Pipe()
 	go func() {
 		io.WriteString(w, "a library's word\n-3\n")

@@ -27,7 +27,7 @@ func twoParts(id string) protocol.Question {
 	return q
 }
 
-func TestPartsOfAChangeAreAllowedAlone(t *testing.T) {
+func TestPartsOfAChangeAreAllowedSeparately(t *testing.T) {
 	b := newBench(t, twoParts("q"))
 	golden.Markup(t, "parts", b.Dialog)
 	b.wait(2 * time.Second)
@@ -63,7 +63,7 @@ func TestChangeWithoutAPartCannotBeAllowed(t *testing.T) {
 	b.want()
 }
 
-func TestChangeStandsSideBySideWhereThereIsRoom(t *testing.T) {
+func TestWideDialogShowsTheChangeSideBySide(t *testing.T) {
 	b := newBench(t, twoParts("q"))
 	b.window.Resize(fyne.NewSize(WideWidth, 600))
 	pagetest.Shot(b.t, b.window, "approve-wide")

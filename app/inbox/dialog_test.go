@@ -112,7 +112,7 @@ func TestOpeningTheAllowMenuByKeyAllowsNothing(t *testing.T) {
 	b.want("q allow session")
 }
 
-func TestAStepIsEndedByTheChordAlone(t *testing.T) {
+func TestOnlyTheChordCompletesAStep(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
 	b.frame.edit.OnTap()
@@ -192,8 +192,9 @@ func TestTheButtonSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestOneFocusIsSeenAtATime shows an approval in a window without the keyboard, as a new one opens.
-func TestOneFocusIsSeenAtATime(t *testing.T) {
+// TestOnlyOneFocusRingIsShown shows an approval in a window without the keyboard, as a new one
+// opens.
+func TestOnlyOneFocusRingIsShown(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "ls"))
 	if b.frame.deny.HasKeyboard() {
 		t.Error("Deny is marked although the window does not have the keyboard")
@@ -208,7 +209,7 @@ func TestOneFocusIsSeenAtATime(t *testing.T) {
 	}
 }
 
-func TestQuestionThatChangesStartsOver(t *testing.T) {
+func TestChangedQuestionMustBeSeenAgain(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(3 * time.Second)
 	b.Update([]protocol.Question{ask("q", "make install")}, feed.View{})
@@ -269,7 +270,7 @@ func TestQuestionsAreAnsweredOneByOne(t *testing.T) {
 	}
 }
 
-func TestGatewayHearsThatItIsShownOnlyWhenItIs(t *testing.T) {
+func TestGatewayLearnsOnlyOfShownQuestions(t *testing.T) {
 	b := newBench(t)
 	b.OnScreen(false)
 	b.Update([]protocol.Question{ask("q", "make")}, feed.View{})
@@ -327,7 +328,7 @@ func TestReasonGoesWithTheDenial(t *testing.T) {
 	b.want("q deny  use the cache")
 }
 
-func TestAllowForTheChatSaysItsRule(t *testing.T) {
+func TestAllowForTheChatShowsItsRule(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.wait(2 * time.Second)
 	items := b.scopeMenu()

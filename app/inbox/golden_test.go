@@ -8,14 +8,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestDialogLooksAsItDid(t *testing.T) {
+func TestDialogMatchesGolden(t *testing.T) {
 	b := newBench(t, ask("1", "make -j4 && sudo systemctl restart parser"))
 	golden.Markup(t, "command", b.Dialog)
 	b.wait(2 * time.Second)
 	golden.Markup(t, "command-armed", b.Dialog)
 }
 
-func TestDialogOfSeveralQuestionsLooksAsItDid(t *testing.T) {
+func TestDialogOfSeveralQuestionsMatchesGolden(t *testing.T) {
 	edit := ask("2", "")
 	edit.Tool, edit.Effect = "Edit", protocol.EffectWrite
 	edit.Args = []byte(`{"path":"/srv/parser/a.go","old":"a","new":"b"}`)

@@ -18,7 +18,7 @@ var exampleQuestion = protocol.Question{
 	Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec, Hash: "h", Choices: []string{protocol.ScopeOnce},
 }
 
-func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
+func TestAnsweredQuestionDisappearsAtOnce(t *testing.T) {
 	release := make(chan struct{})
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		release = make(chan struct{})
@@ -53,7 +53,7 @@ func TestAnsweredQuestionLeavesAtOnceAndStaysAway(t *testing.T) {
 	})
 }
 
-func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
+func TestFailedAnswerRestoresTheQuestion(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		f.Snapshot.Questions = []protocol.Question{exampleQuestion}
 		feedtest.On(f, protocol.QuestionAnswer, func(protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
@@ -72,7 +72,7 @@ func TestAnswerThatFailedBringsTheQuestionBack(t *testing.T) {
 	})
 }
 
-func TestAnswerThatCameSecondSaysWhoWasFirst(t *testing.T) {
+func TestSecondAnswerNamesWhoAnsweredFirst(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		f.Snapshot.Questions = []protocol.Question{exampleQuestion}
 		feedtest.On(f, protocol.QuestionAnswer, func(protocol.QuestionAnswerParams) (protocol.QuestionAnswerResult, error) {
@@ -128,7 +128,7 @@ func TestOneAnswerForManyReturnsTheQuestionsItMissed(t *testing.T) {
 	})
 }
 
-func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
+func TestPostponedQuestionIsHiddenEverywhereAndReturns(t *testing.T) {
 	one, two := commandQuestion("make"), commandQuestion("ls")
 	one.ID, two.ID = "one", "two"
 	one.State, two.State = protocol.QuestionPending, protocol.QuestionPending
@@ -184,7 +184,7 @@ func TestQuestionPutOffIsPutOffEverywhereAndComesBack(t *testing.T) {
 	})
 }
 
-func TestInboxPutsTheSameTogether(t *testing.T) {
+func TestInboxGroupsEqualQuestions(t *testing.T) {
 	var v feed.View
 	for _, id := range []protocol.QuestionID{"a", "b", "c"} {
 		q := commandQuestion("make")

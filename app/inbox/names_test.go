@@ -7,7 +7,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-func TestDialogNamesAMachineAsItsPersonDoes(t *testing.T) {
+func TestDialogShowsMachineDisplayName(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "files workspace-write, network blocked"
 	b := newBench(t, q)
@@ -21,7 +21,7 @@ func TestDialogNamesAMachineAsItsPersonDoes(t *testing.T) {
 	}
 }
 
-func TestDialogTellsAnMCPServerFromAMachine(t *testing.T) {
+func TestDialogDistinguishesMCPServersFromMachines(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.show(0)
 	if markup := test.RenderObjectToMarkup(b.Dialog); strings.Contains(markup, "MCP server") || !strings.Contains(markup, "machine#") {

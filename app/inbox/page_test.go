@@ -64,7 +64,7 @@ func inboxView() feed.View {
 	return v
 }
 
-func TestInboxLooksAsItDid(t *testing.T) {
+func TestInboxMatchesGolden(t *testing.T) {
 	in, w := newInboxBench(t)
 	in.Update(feed.View{})
 	golden.Markup(t, "inbox-empty", in.Box)
@@ -124,7 +124,7 @@ func TestALongCommandInTheInboxIsCutOnceAndKeepsItsMachine(t *testing.T) {
 	}
 }
 
-func TestTheOperatorIsCalledWhatItIs(t *testing.T) {
+func TestAskerTextNamesTheBuiltInOperator(t *testing.T) {
 	by := protocol.AskedBy{Kind: "chat", Name: "Main chat", Model: feed.OperatorModel}
 	hosted := protocol.AskedBy{Kind: "chat", Model: "openrouter/anthropic/claude"}
 	if got := question.AskerText(hosted); got != "chat, model anthropic/claude" {
@@ -157,7 +157,7 @@ func TestInboxIsUsedByKeyboard(t *testing.T) {
 	}
 }
 
-func TestInboxKeyboardStaysWithTheQuestions(t *testing.T) {
+func TestInboxSelectionFollowsTheQuestions(t *testing.T) {
 	in, w := newInboxBench(t)
 	v := inboxView()
 	in.Update(v)

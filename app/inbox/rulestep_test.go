@@ -38,7 +38,7 @@ func approvalWithRules(id string) protocol.Question {
 	return q
 }
 
-func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
+func TestRuleShowsOnHowManyCallsItWasTried(t *testing.T) {
 	for looked, want := range map[int]string{0: question.NoCallsText, 1: "Checked against the last call: it allows nothing else.", 2: "Checked against the last 2 calls: it allows"} {
 		b := newBench(t, approvalWithRules("q"))
 		b.found = protocol.RuleTryResult{Looked: looked}
@@ -50,7 +50,7 @@ func TestARuleSaysOnHowManyCallsItWasTried(t *testing.T) {
 	}
 }
 
-func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
+func TestRuleIsPreviewedBeforeItIsCreated(t *testing.T) {
 	b := newBench(t, approvalWithRules("q"))
 	b.found = protocol.RuleTryResult{Looked: 120, Changed: []protocol.RuleChange{{Call: protocol.JournalEntry{
 		CallID: "c1", Tool: "Bash", Node: "server",
@@ -81,7 +81,7 @@ func TestRuleIsPreviewedBeforeItIsMade(t *testing.T) {
 	}
 }
 
-func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
+func TestRuleGetsAnExpiryBeforeItIsCreated(t *testing.T) {
 	b := newBench(t, approvalWithRules("q"))
 	b.wait(2 * time.Second)
 	b.choose("Always on this machine")
@@ -106,7 +106,7 @@ func TestRuleIsGivenAnEndBeforeItIsMade(t *testing.T) {
 	}
 }
 
-func TestRuleHasOneChoiceAndCanBeLeft(t *testing.T) {
+func TestRuleStepHasOneChoiceAndCanBeCancelled(t *testing.T) {
 	b := newBench(t, approvalWithRules("q"))
 	b.wait(2 * time.Second)
 	b.choose("Always, everywhere")

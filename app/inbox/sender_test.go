@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestStrangerIsAnsweredInNeedsYou: a stranger is one question of those that need the person.
-func TestStrangerIsAnsweredInNeedsYou(t *testing.T) {
+// TestUnknownSenderIsAnsweredInNeedsYou: a stranger is one question of those that need the person.
+func TestUnknownSenderIsAnsweredInNeedsYou(t *testing.T) {
 	v := feed.View{Questions: feed.Questions{Pending: feed.QuestionList{{ID: "q", Kind: protocol.AskSender, Hash: "h", Sender: &protocol.SenderSubject{
 		PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test", SenderName: "Ann", FirstMessage: "May I?"},
 	}}}}}

@@ -82,7 +82,7 @@ func TestRiskyPartsAreUnderlinedAndExplained(t *testing.T) {
 	}
 }
 
-func TestNetworkIsGivenForThisCommandOnly(t *testing.T) {
+func TestNetworkIsAllowedForThisCommandOnly(t *testing.T) {
 	q := ask("q", "go mod download")
 	q.Host.Enforcement = &protocol.Enforcement{Network: "blocked", Summary: "contained", Lends: true}
 	b := newBench(t, q)
@@ -248,7 +248,7 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	}
 }
 
-func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
+func TestLaterEqualQuestionIsOffered(t *testing.T) {
 	b := newBench(t, ask("one", "make"))
 	b.wait(2 * time.Second)
 	if c := b.checks(); len(c) != 0 {
@@ -278,7 +278,7 @@ func TestTheSameQuestionThatComesLaterIsOffered(t *testing.T) {
 	b.want("one allow once")
 }
 
-func TestAllowAllFromTheInboxStillWaitsUntilItWasRead(t *testing.T) {
+func TestAllowAllFromTheInboxWaitsUntilItWasRead(t *testing.T) {
 	b := newBench(t, ask("one", "make"), ask("two", "make"), ask("other", "ls"))
 	b.wait(2 * time.Second)
 	b.Select(b.Current().ID, true)
@@ -321,7 +321,7 @@ func TestUnconfinedCommandIsMarked(t *testing.T) {
 	}
 }
 
-func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
+func TestDialogShowsWhichFileRulesApply(t *testing.T) {
 	q := ask("q", "make")
 	q.Sandbox = "files workspace-write, network blocked"
 	for files, want := range map[string]string{
@@ -341,7 +341,7 @@ func TestDialogSaysWhichRulesAboutFilesHold(t *testing.T) {
 	}
 }
 
-func TestDialogInTheDark(t *testing.T) {
+func TestDialogMatchesGoldenInDarkTheme(t *testing.T) {
 	b := newBench(t, risky("q"))
 	fyne.CurrentApp().Settings().SetTheme(style.New(style.Dark, 1))
 	b.wait(2 * time.Second)

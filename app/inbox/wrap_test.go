@@ -17,7 +17,7 @@ func wrapLines(text string, room int) string {
 	return strings.Join(lines, "|")
 }
 
-func TestLinesEndBetweenWordsAndPathsAtSeparators(t *testing.T) {
+func TestLinesBreakBetweenWordsAndPathsAtSeparators(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string

@@ -48,10 +48,10 @@ func TestStaleInstanceFileDoesNotStopTheStart(t *testing.T) {
 	i.Close()
 }
 
-// TestOthersOnTheComputerAreNoStartOfTheProgram checks that a stranger who listens on the port of a
+// TestOtherUsersCannotImitateAStart checks that a stranger who listens on the port of a
 // killed program receives no invitation and blocks no start, and that a stranger who connects
 // cannot make the program show one.
-func TestOthersOnTheComputerAreNoStartOfTheProgram(t *testing.T) {
+func TestOtherUsersCannotImitateAStart(t *testing.T) {
 	home := t.TempDir()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -2,7 +2,7 @@ package launch
 
 import "testing"
 
-func TestTheRegistryIsWrittenAndTakenBack(t *testing.T) {
+func TestRegistryEntriesAreWrittenAndRemoved(t *testing.T) {
 	p := Program{Path: `C:\Program Files\Fairlead\fairlead.exe`, Login: []string{"--hidden"}, Args: []string{"--home", `D:\my data`}}
 	if p.AtLogin() || p.Links() {
 		t.Fatal("both are on before they were set")

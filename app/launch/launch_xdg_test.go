@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestEntriesAreWrittenAndTakenBack(t *testing.T) {
+func TestEntriesAreWrittenAndRemoved(t *testing.T) {
 	config, data := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
 	t.Setenv("XDG_DATA_HOME", data)

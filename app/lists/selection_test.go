@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
+func TestSelectionFollowsTheKeysOfFileLists(t *testing.T) {
 	var p Selection
 	p.Set(strings.Fields("a b c d e"))
 	chosen := func(want string) {
@@ -40,7 +40,7 @@ func TestPickChoosesAsListsOfFilesDo(t *testing.T) {
 	}
 }
 
-func TestPickKeepsTheChoiceWhenTheListChanges(t *testing.T) {
+func TestSelectionSurvivesAChangeOfTheList(t *testing.T) {
 	var p Selection
 	p.Set(strings.Fields("a b c d"))
 	p.One(1)

@@ -59,7 +59,7 @@ func TestRichTextTurnsPlacesIntoTextAndBack(t *testing.T) {
 	}
 }
 
-func TestListsWrittenFromTheRightHaveTheirMarksThere(t *testing.T) {
+func TestRightToLeftListsHaveTheirMarkersOnTheRight(t *testing.T) {
 	p := newRichText(parse("- אחת\n  - שתיים\n- [ ] שלוש\n- four\n\n> ציטוט\n\n1. אחת"))
 	widgettest.Window(t, p, 300, 300)
 	p.Resize(fyne.NewSize(300, 300))
@@ -91,7 +91,7 @@ func TestListsWrittenFromTheRightHaveTheirMarksThere(t *testing.T) {
 	}
 }
 
-func TestRichTextFindsInWhateverCase(t *testing.T) {
+func TestRichTextSearchIgnoresCase(t *testing.T) {
 	p := newRichText(parse("The *Parser* parses.\n\nA parser."))
 	widgettest.Window(t, p, 400, 100)
 	if n := p.text.Find("PARSE"); n != 3 {
@@ -114,7 +114,7 @@ func TestRichTextMarksWordsAndParagraphs(t *testing.T) {
 	}
 }
 
-func TestRichTextHasNoPictureOfWhatItShowedBefore(t *testing.T) {
+func TestRichTextDropsThePictureOfEarlierText(t *testing.T) {
 	p := newRichText(parse("before"))
 	widgettest.Window(t, p, 300, 60)
 	before := test.WidgetRenderer(p).Objects()[0]

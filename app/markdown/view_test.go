@@ -45,7 +45,7 @@ func TestMarkdownOpensLinksOnlyWhenTappedAndOnlySafeOnes(t *testing.T) {
 	}
 }
 
-func TestMarkdownTakesTheBackslashFromEscapedSignsOnly(t *testing.T) {
+func TestBackslashIsRemovedFromEscapedCharactersOnly(t *testing.T) {
 	for source, want := range map[string]string{
 		`list \*.md, \!now`:   "list *.md, !now",
 		`C:\dir and \d`:       `C:\dir and \d`,
@@ -61,7 +61,7 @@ func TestMarkdownTakesTheBackslashFromEscapedSignsOnly(t *testing.T) {
 	}
 }
 
-func TestMarkdownSurvivesWhatFynesParserPanicsOn(t *testing.T) {
+func TestMarkdownSurvivesPanicsOfFynesParser(t *testing.T) {
 	m := NewView()
 	widgettest.Window(t, m, 400, 300)
 	for _, text := range []string{"- [ ] **bold**", "- [x] `code`", "- [ ]", "> - [ ] *a*\n> - b", "|a|\n|-|\n", "# ", "![", "[](", "```"} {
@@ -69,7 +69,7 @@ func TestMarkdownSurvivesWhatFynesParserPanicsOn(t *testing.T) {
 	}
 }
 
-func TestMarkdownKeepsTheWidgetsOfSettledBlocks(t *testing.T) {
+func TestMarkdownKeepsTheWidgetsOfFinishedBlocks(t *testing.T) {
 	m := NewView()
 	widgettest.Window(t, m, 400, 600)
 	m.SetText("First paragraph.\n\n```go\nx := 1\n```\n\nThe tail")

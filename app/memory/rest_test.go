@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestMemoryIsReleasedOnceWhenTheProgramRests(t *testing.T) {
+func TestMemoryIsReleasedOnceWhenTheProgramIsIdle(t *testing.T) {
 	var r Rest
 	now, used, released := time.Now(), 10*time.Second, 0
 	for i, c := range []struct {
@@ -21,7 +21,7 @@ func TestMemoryIsReleasedOnceWhenTheProgramRests(t *testing.T) {
 	}
 }
 
-func TestMemoryOfTheStartIsReleasedAfterTheFirstRest(t *testing.T) {
+func TestStartupMemoryIsReleasedAfterTheFirstIdlePeriod(t *testing.T) {
 	var r Rest
 	start, released := time.Now(), 0
 	used := func() time.Duration { return busyTime / 2 } // a start on a quiet machine

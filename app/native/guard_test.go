@@ -8,7 +8,7 @@ import (
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
-func TestPanicIsTheFailureOfItsEvent(t *testing.T) {
+func TestPanicFailsOnlyItsEvent(t *testing.T) {
 	calls := 0
 	var drop glfw.DropCallback = func(_ *glfw.Window, names []string) {
 		if calls++; len(names) == 0 {

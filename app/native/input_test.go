@@ -70,7 +70,7 @@ func TestClicksWorkAfterADragThatPanicked(t *testing.T) {
 	}
 }
 
-func TestAnEventWithoutAPanicForgetsNothing(t *testing.T) {
+func TestOnlyAPanicResetsTheInputState(t *testing.T) {
 	w := &driverWindow{mouseButton: desktop.MouseButtonPrimary}
 	button := widget.NewButton("", nil)
 	c := &driverCanvas{test.NewCanvas(), &focusManager{button}}
@@ -84,8 +84,9 @@ func TestAnEventWithoutAPanicForgetsNothing(t *testing.T) {
 	}
 }
 
-// TestLinksToFyneStayFew fails for a new go:linkname, and for one in another package: each may break
-// with a new version of Fyne. Those of app/fonts stay there, because this package links the driver.
+// TestLinksToFyneStayFew fails for a new go:linkname, and for one in another package: each may
+// break with a new version of Fyne. Those of app/fonts stay there, because this package links the
+// driver.
 func TestLinksToFyneStayFew(t *testing.T) {
 	t.Parallel()
 	got := make(map[string]int)

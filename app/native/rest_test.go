@@ -99,7 +99,7 @@ func (l *toolkit) countFrames(d time.Duration) int64 {
 	return l.frames.Load() - before
 }
 
-func TestThreadRestsWhenNothingHappens(t *testing.T) {
+func TestThreadSleepsWhenNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startToolkit(t)
 		if n := l.countFrames(restAfter - frameTime); n < 55 {
@@ -117,7 +117,7 @@ func TestThreadRestsWhenNothingHappens(t *testing.T) {
 	})
 }
 
-func TestFunctionsAndEventsEndARestAtOnce(t *testing.T) {
+func TestFunctionsAndEventsWakeTheThreadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startToolkit(t)
 		time.Sleep(3 * time.Second) // in the middle of a rest

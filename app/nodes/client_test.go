@@ -41,7 +41,7 @@ func withWindows(t *testing.T) *bench {
 	return p
 }
 
-func TestWindowsLookAsTheyDid(t *testing.T) {
+func TestWindowsMatchGolden(t *testing.T) {
 	p := withWindows(t)
 	w := pagetest.Window(t, p.Box, 520, 700)
 	golden.Markup(t, "windows", p.Box)
@@ -51,7 +51,7 @@ func TestWindowsLookAsTheyDid(t *testing.T) {
 	pagetest.Shot(t, w, "window-520")
 }
 
-func TestWithoutWindowsThereIsNoPlaceForThem(t *testing.T) {
+func TestListHasNoWindowsSectionWithoutWindows(t *testing.T) {
 	p := withWindows(t)
 	pagetest.Shows(t, p.Box, "CONTROLLERS", "Tablet")
 	r := windows()
@@ -71,7 +71,7 @@ func TestAControllerThatIsForgottenIsNotShown(t *testing.T) {
 	}
 }
 
-func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
+func TestRevokingAndForgettingAWindowAsksForConfirmation(t *testing.T) {
 	p := withWindows(t)
 	for id, want := range map[protocol.DeviceID][2]string{
 		"tab": {"Revoke access", "Revoke access for “Tablet”?"}, "own": {"Revoke access", "Revoke access for this device?"}, "gone": {"Remove", "Remove “Old phone” from the list?"},
@@ -88,7 +88,7 @@ func TestAWindowIsRevokedAndForgottenWithASecondWord(t *testing.T) {
 	}
 }
 
-func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
+func TestLateResultDoesNotChangeThePage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
 		for _, ask := range []func(){
@@ -108,7 +108,7 @@ func TestWhatEndsLateLeavesThePersonWhereTheyAre(t *testing.T) {
 	})
 }
 
-func TestAWindowsNameIsTypedUndisturbed(t *testing.T) {
+func TestUpdatesDoNotDisturbRenamingAWindow(t *testing.T) {
 	p := withWindows(t)
 	w := pagetest.Window(t, p.Box, 520, 500)
 	p.openClient("tab")
@@ -176,7 +176,7 @@ func TestWindowsAreShownWhereNoMachineIs(t *testing.T) {
 	}
 }
 
-func TestTheEndOfAPairingIsSetInTheWindow(t *testing.T) {
+func TestPairingExpiryIsSetInTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
 		choose := func(a *widgets.Actions, id protocol.DeviceID, words string) {

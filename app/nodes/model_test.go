@@ -98,7 +98,7 @@ func TestThisWindowLeavesWhenItIsRevoked(t *testing.T) {
 	})
 }
 
-func TestTheEndOfAPairingIsSetAndTakenBack(t *testing.T) {
+func TestPairingExpiryIsSetAndReset(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.DeviceUpdate, func(p protocol.DeviceUpdateParams) (protocol.Device, error) {
 			if *p.ExpiresAt > 100 {

@@ -61,7 +61,7 @@ func machines() feed.View {
 	}
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(feed.View{Status: feed.Status{Loaded: true}})
@@ -102,7 +102,7 @@ func TestInvitationShowsLinkAndCode(t *testing.T) {
 	}
 }
 
-func TestForgettingAMachineAsksOnceMore(t *testing.T) {
+func TestForgettingAMachineAsksForConfirmation(t *testing.T) {
 	p := newTestPage(t)
 	p.show(machines())
 	p.Open("old")
@@ -118,7 +118,7 @@ func TestForgettingAMachineAsksOnceMore(t *testing.T) {
 	}
 }
 
-func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
+func TestUpdatesDoNotDisturbRenaming(t *testing.T) {
 	p := newTestPage(t)
 	p.show(machines())
 	p.Open("nas")
@@ -132,7 +132,7 @@ func TestRenamingIsNotDisturbedByWhatComesIn(t *testing.T) {
 	}
 }
 
-func TestRenamingTakesTheKeyboardAndEscapeGivesUp(t *testing.T) {
+func TestRenamingTakesTheFocusAndEscapeCancels(t *testing.T) {
 	p := newTestPage(t)
 	p.show(machines())
 	w := pagetest.Window(t, p.Box, 700, 500)
@@ -182,7 +182,7 @@ func TestWheelOverPanelsScrollsThePage(t *testing.T) {
 	pagetest.WheelReachesPage(t, p.Box, 3)
 }
 
-func TestWhatComesInLeavesKeyboardAndPlaceOnThePage(t *testing.T) {
+func TestUpdatesKeepFocusAndScrollPosition(t *testing.T) {
 	p := newTestPage(t)
 	p.show(machines())
 	w := pagetest.Window(t, p.Box, 700, 300)

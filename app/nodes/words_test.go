@@ -40,7 +40,7 @@ func TestFactsNameTheFoldersAndWhatMayBeDoneThere(t *testing.T) {
 	}
 }
 
-func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
+func TestWindowLineShowsRightsAndExpiry(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	d := protocol.Device{ID: "d", Name: "tablet", Scopes: []protocol.Scope{protocol.ScopeRead}, OS: "darwin", Address: "10.0.0.9"}
 	own := protocol.DeviceID("other")
@@ -66,7 +66,7 @@ func TestLineOfAWindowSaysWhatItMayAndUntilWhen(t *testing.T) {
 	presence("revoked", "macOS · 10.0.0.9")
 }
 
-func TestFactsOfAWindowTellItsKeyAndWhatElseTheDeviceIs(t *testing.T) {
+func TestWindowFactsShowTheKeyAndOtherRoles(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	d := protocol.Device{
 		ID: "c", Name: "tablet", Role: protocol.RoleClient, Fingerprint: "f", Words: []string{"cobalt", "otter"}, OS: "linux", Hostname: "tab", Address: "10.0.0.9", Version: "1.0",

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestEndedRunsAreNews(t *testing.T) {
+func TestEndedRunsAreNotified(t *testing.T) {
 	t.Parallel()
 	f := feed.New()
 	f.Sessions.Update(func(s *feed.Sessions) {
@@ -53,7 +53,7 @@ type errStub string
 
 func (e errStub) Error() string { return string(e) }
 
-func TestAnswerIsAnnouncedOnceByWhoAsked(t *testing.T) {
+func TestAnswerIsAnnouncedOnlyByTheAsker(t *testing.T) {
 	t.Parallel()
 	for by, want := range map[string]string{
 		"":                    "Built.",

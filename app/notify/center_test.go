@@ -143,7 +143,7 @@ func TestRefusalIsReportedOnceWithoutAFallback(t *testing.T) {
 	}
 }
 
-func TestAProgramThatTheSystemGivesNoneHasPlainOnes(t *testing.T) {
+func TestProgramWithoutANotificationCenterShowsPlainOnes(t *testing.T) {
 	withFakeMac(t, undecided, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: "a", Body: "A"})
 		b.has(t, "ask")
@@ -172,7 +172,7 @@ func TestButtonsInACenterDoWhatTheySay(t *testing.T) {
 	})
 }
 
-func TestACenterThatKeepsThemFromTheScreenHasShownNothing(t *testing.T) {
+func TestNotificationKeptOffTheScreenWasNotShown(t *testing.T) {
 	withFakeMac(t, quiet, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: "a"})
 		b.has(t, `post fairlead-a "" deny false`)
@@ -197,9 +197,9 @@ func TestALockedScreenHidesWhatACenterShows(t *testing.T) {
 	})
 }
 
-// TestCTakesEveryTextOfANotification checks texts that C or macOS would reject, which would crash
-// the program.
-func TestCTakesEveryTextOfANotification(t *testing.T) {
+// TestNotificationTextsAreValidCStrings checks texts that C or macOS would reject, which would
+// crash the program.
+func TestNotificationTextsAreValidCStrings(t *testing.T) {
 	const evil = "a\x00b\xff\x1b\u202e\n" + "%s"
 	withFakeMac(t, granted, func(t *testing.T, n *Notifier, b *fakeMac) {
 		n.Show(Message{ID: evil, Title: evil, Body: strings.Repeat(evil, 1000)})

@@ -157,7 +157,7 @@ func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 	s.wait(t, "notify 2")
 }
 
-func TestLockedScreenHidesWhatItIsAbout(t *testing.T) {
+func TestLockedScreenHidesTheSubject(t *testing.T) {
 	s := newServer(t, "actions")
 	s.lock(true)
 	n, did := newNotifier(t)
@@ -185,7 +185,7 @@ func TestServerWithoutButtonsGetsNone(t *testing.T) {
 	}
 }
 
-func TestNoServerIsNoTrouble(t *testing.T) {
+func TestMissingServerIsNotAnError(t *testing.T) {
 	bustest.Start(t)
 	n, did := newNotifier(t)
 	n.Show(Message{ID: "q"})
@@ -203,7 +203,7 @@ func (login1) Get(_, name string) (dbus.Variant, *dbus.Error) {
 	return dbus.MakeVariant(name == "LockedHint"), nil
 }
 
-func TestLogindSaysThatTheSessionIsLocked(t *testing.T) {
+func TestScreenLockIsReadFromLogind(t *testing.T) {
 	conn := bustest.Start(t)
 	if lockedByLogind(t.Context()) {
 		t.Error("locked without logind")

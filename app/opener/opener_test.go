@@ -24,7 +24,7 @@ func (w *fakeWindows) SayIn(_ fyne.Window, text string)                     { w.
 func (w *fakeWindows) BelowBar(content fyne.CanvasObject) fyne.CanvasObject { return content }
 func (w *fakeWindows) Quit()                                                { w.said += "quit" }
 
-func TestPathsAreWholeInAddressesOfFiles(t *testing.T) {
+func TestFileURLsContainWholePaths(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"/home/me/50% done #1?": "file:///home/me/50%25%20done%20%231%3F",
@@ -50,7 +50,7 @@ func TestALinkThatIsNotOpenedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestASavedChatIsWhereThePersonWantsIt(t *testing.T) {
+func TestChatIsSavedAtTheChosenPath(t *testing.T) {
 	for name, c := range map[string]struct{ path, want string }{
 		"in a folder":                     {filepath.Join(t.TempDir(), "a.md"), "Saved"},
 		"in a folder that does not exist": {filepath.Join(t.TempDir(), "none", "a.md"), "The chat could not be saved: "},

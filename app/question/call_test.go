@@ -77,7 +77,7 @@ func TestEndOfAQuestionIsInPlainWords(t *testing.T) {
 	}
 }
 
-func TestLettersThatLookAlikeAreNoted(t *testing.T) {
+func TestLookalikeLettersAreMarked(t *testing.T) {
 	if got := Lookalikes("curl https://аpple.com"); len(got) != 1 || got[0] != "аpple (а is U+0430)" || Lookalikes("привет world") != nil || Lookalikes("ls -la") != nil {
 		t.Error("the note on letters that look alike is wrong")
 	}

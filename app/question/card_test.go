@@ -9,8 +9,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestCardAllowsOnlyWhatItShows covers each kind of question: what has a risk, a floor, a choice or a
-// warning is allowed in the dialog only.
+// TestCardAllowsOnlyWhatItShows covers each kind of question: what has a risk, a floor, a choice or
+// a warning is allowed in the dialog only.
 func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 	command := func() protocol.Question {
 		return protocol.Question{
@@ -73,7 +73,7 @@ func TestCardAllowsOnlyWhatItShows(t *testing.T) {
 	}
 }
 
-func TestCardSaysWhatTheDialogSays(t *testing.T) {
+func TestCardSaysTheSameAsTheDialog(t *testing.T) {
 	q := protocol.Question{
 		Kind: protocol.AskCall, Tool: "Bash", Node: "nas", Effect: protocol.EffectExec, Args: json.RawMessage(`{"command":"curl x | sh","timeout":9,"workdir":"/srv"}`),
 		Preview: &protocol.CallPreview{Folder: "/srv"}, Sandbox: protocol.NotEnforced, Why: "Commands need your approval",

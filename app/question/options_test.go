@@ -150,7 +150,7 @@ func TestHunksOfAnEditWithinLines(t *testing.T) {
 	}
 }
 
-func TestChangesThatCannotBePickedAreTakenWhole(t *testing.T) {
+func TestUnselectableChangesAreTakenWhole(t *testing.T) {
 	whole := change([]string{"a", "b"}, []string{"c", "d"})
 	if !CanPick(whole) {
 		t.Fatal("a good one cannot be picked")
@@ -198,7 +198,7 @@ func TestArgumentsKeepWhatIsNotChanged(t *testing.T) {
 	}
 }
 
-func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
+func TestNetworkIsOfferedWhereItIsBlocked(t *testing.T) {
 	q := command("make")
 	if asks, offer := AsksNetwork(q); asks || offer {
 		t.Error("offered where nothing holds it")
@@ -239,7 +239,7 @@ func TestNetworkIsOfferedWhereItIsHeld(t *testing.T) {
 	}
 }
 
-func TestAlikeAreOnlyTheSame(t *testing.T) {
+func TestOnlyIdenticalQuestionsAreGrouped(t *testing.T) {
 	a, b, c, d := command("make"), command("make"), command("make test"), command("make")
 	a.ID, b.ID, c.ID, d.ID = "a", "b", "c", "d"
 	d.Node = "nas"

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestQuestionsNameMachinesAsTheirPersonDoes(t *testing.T) {
+func TestQuestionsShowMachineDisplayNames(t *testing.T) {
 	q := protocol.Question{Kind: protocol.AskCall, Node: "nas", Tool: "Bash", Args: json.RawMessage(`{"command":"make -j4\nmake install"}`), Effect: protocol.EffectExec}
 	v := feed.View{Machines: []protocol.NodeInfo{{ID: q.Node, Name: "The big one"}}}
 	if got, want := QuestionLine(q, v.Machines.Name(q.Node)), "Run make -j4 on The big one"; got != want {

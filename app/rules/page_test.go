@@ -279,7 +279,7 @@ func TestChangedRuleIsSaved(t *testing.T) {
 	}
 }
 
-func TestRuleThatIsWrongStaysOpen(t *testing.T) {
+func TestInvalidRuleStaysOpen(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.open(b.shown[0])
 	b.detail.switchEditor()
@@ -319,7 +319,7 @@ func TestRulesOfTheConfigurationAreOnlyShown(t *testing.T) {
 	pagetest.Shows(t, b.Box, "Revoke")
 }
 
-func TestRulesGoOutAndComeIn(t *testing.T) {
+func TestRulesAreExportedAndImported(t *testing.T) {
 	b := newBench(t, style.Light)
 	b.save()
 	b.load()

@@ -137,7 +137,7 @@ func TestFormOfAJobGivesTheSameJob(t *testing.T) {
 	}
 }
 
-func TestARenameInTheFormMovesNothing(t *testing.T) {
+func TestRenameInTheFormChangesNoTimes(t *testing.T) {
 	at, anchor := time.Date(2026, 3, 28, 20, 0, 30, 0, time.Local).UnixMilli(), int64(7)
 	now := time.UnixMilli(at).Add(time.Hour)
 	var got *protocol.CronJobPatch
@@ -204,7 +204,7 @@ func TestFormSaysWhichFieldIsWrong(t *testing.T) {
 	}
 }
 
-func TestPreviewIsASentenceOfTheGateway(t *testing.T) {
+func TestPreviewComesFromTheGateway(t *testing.T) {
 	now := time.Date(2026, 3, 26, 20, 0, 0, 0, time.UTC)
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		feedtest.On(f, protocol.CronPreview, func(p protocol.CronPreviewParams) (protocol.CronPreviewResult, error) {

@@ -54,7 +54,7 @@ func jobs() View {
 	}
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(View{Loaded: true})
@@ -143,7 +143,7 @@ func TestHeartbeatSwitchShowsTheSetting(t *testing.T) {
 	pagetest.Shows(t, p.Box, "Each check uses about 4,100 tokens.")
 }
 
-func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
+func TestUpdatesDoNotDisturbTheForm(t *testing.T) {
 	p := newTestPage(t)
 	p.show(jobs())
 	test.Tap(pagetest.Button(t, p.Box, "New schedule"))
@@ -153,7 +153,7 @@ func TestFormIsNotDisturbedByWhatComesIn(t *testing.T) {
 	pagetest.Button(t, p.Box, "New schedule")
 }
 
-func TestLeftFormIsRestored(t *testing.T) {
+func TestFormDraftIsRestored(t *testing.T) {
 	p := newTestPage(t)
 	p.show(jobs())
 	open := func() (name *widgets.Entry) {
@@ -179,7 +179,7 @@ func TestLeftFormIsRestored(t *testing.T) {
 	}
 }
 
-func TestScheduleThatIsGoneLeavesItsPage(t *testing.T) {
+func TestDeletedScheduleClosesItsPage(t *testing.T) {
 	p := newTestPage(t)
 	p.show(jobs())
 	p.List.OnChoose(1)
@@ -266,7 +266,7 @@ func TestNewScheduleBeginsWithItsName(t *testing.T) {
 	}
 }
 
-func TestAJobForOnceThatHasRunIsDoneAndNotPaused(t *testing.T) {
+func TestFinishedOneTimeJobIsDoneNotPaused(t *testing.T) {
 	p := newTestPage(t)
 	v := jobs()
 	was, comes := at(-time.Hour), at(time.Hour)

@@ -34,7 +34,7 @@ func hits(n int) []protocol.SearchHit {
 	return list
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p, _ := inPage(t)
 	golden.Markup(t, "begin", p.Box)
 	p.query = "nas"

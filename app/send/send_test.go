@@ -36,7 +36,7 @@ func newTestSender(t *testing.T, machines ...protocol.NodeInfo) (*Sender, *paget
 	return New(ctx, host.Env{Host: h, Feed: app.Feed}, nil, func() fyne.Window { return w }, func() bool { return false }), h
 }
 
-func TestDropsSayWhatTheyDo(t *testing.T) {
+func TestDropTargetsSayWhatTheyDo(t *testing.T) {
 	s, _ := newTestSender(t, protocol.NodeInfo{ID: "laptop", Local: true}, protocol.NodeInfo{ID: "nas", Name: "The box"})
 	for want, got := range map[string]Drop{
 		"Drop to send to The box":                         s.OnMachine("nas", nil),

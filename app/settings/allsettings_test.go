@@ -92,7 +92,7 @@ func sample() View {
 	}}
 }
 
-func TestAllSettingsLookAsTheyDid(t *testing.T) {
+func TestAllSettingsMatchGolden(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		mode  style.Mode
@@ -193,7 +193,7 @@ func TestResetCanBeUndone(t *testing.T) {
 	}
 }
 
-func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
+func TestRefusedChoiceShowsTheCurrentValue(t *testing.T) {
 	a, _, _, refuse := inAll(t, style.Light, 860)
 	a.update(sample())
 	*refuse = protocol.ErrForbidden.With("only an owner may")
@@ -205,7 +205,7 @@ func TestChoiceThatIsRefusedShowsWhatHolds(t *testing.T) {
 	pagetest.Shows(t, r.box, "Only an owner may")
 }
 
-func TestChangeElsewhereIsShownAndTypingStays(t *testing.T) {
+func TestChangeElsewhereIsShownAndTypedTextStays(t *testing.T) {
 	a, _, asked, _ := inAll(t, style.Light, 860)
 	a.update(sample())
 	typing, idle := a.rows["timeouts.llmMs"], a.rows["cron.maxJobs"]
@@ -306,7 +306,7 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 	}
 }
 
-func TestLeftSettingIsRestored(t *testing.T) {
+func TestSettingDraftIsRestored(t *testing.T) {
 	a, _, _, refuse := inAll(t, style.Light, 800)
 	a.update(View{Loaded: true, List: []Setting{setting(jobs, "")}})
 	again := func() (r *settingRow, field *widgets.Entry) {

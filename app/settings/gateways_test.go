@@ -49,7 +49,7 @@ func (f *fakeGateways) Pair(ctx context.Context, taken Invitation, show func([]s
 	}
 }
 
-func TestAGatewayIsAddedOpenedAndLeft(t *testing.T) {
+func TestGatewayIsAddedOpenedAndRemoved(t *testing.T) {
 	f := &fakeGateways{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)

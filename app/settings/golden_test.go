@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestPagesLookAsTheyDid(t *testing.T) {
+func TestPagesMatchGolden(t *testing.T) {
 	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *bench) {
 		m := newModels(p.view)
 		pagetest.Settle()

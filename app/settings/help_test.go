@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestProblemsAreShownWithWhatFixesThem(t *testing.T) {
+func TestProblemsAreShownWithTheirFix(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		p.o.About = About{Version: "1"}
 		p.e.Feed.Update(func(v *feed.View) {

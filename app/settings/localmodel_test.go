@@ -195,7 +195,7 @@ func everyState() (localView, feed.View) {
 	return v, f
 }
 
-func TestLocalModelsLookAsTheyDid(t *testing.T) {
+func TestLocalModelsMatchGolden(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		s := newModels(p.view).local
 		pagetest.Settle()

@@ -49,7 +49,7 @@ func settingNames(list []Setting) string {
 	return strings.Join(out, " ")
 }
 
-func TestSettingsAreWhatThereIsAndWhatThePersonNamed(t *testing.T) {
+func TestListHasSchemaFieldsAndNamedEntries(t *testing.T) {
 	config := `{"apiKeys":{"openai":"***"},"timeouts":{"llmMs":60000},"cron":{"enabled":true},"session":{"identityLinks":{"ann":["irc:ann"]}}}`
 	feedtest.Run(t, feed.New, serveSettings(&config), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
@@ -100,7 +100,7 @@ func TestSettingChangedElsewhereIsLoaded(t *testing.T) {
 	})
 }
 
-func TestSettingsAreReadAsTheyAreWritten(t *testing.T) {
+func TestSettingsRoundTripAsText(t *testing.T) {
 	texts := protocol.ConfigField{Type: "list", Items: "string"}
 	objects := protocol.ConfigField{Type: "list", Items: "object"}
 	millis := protocol.ConfigField{Type: "integer", Format: protocol.FormatMillis, Min: floatPointer(0), Max: floatPointer(86400000)}

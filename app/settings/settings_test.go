@@ -163,7 +163,7 @@ func TestGeneralChangesWhatBelongsToThisComputer(t *testing.T) {
 	})
 }
 
-func TestThisComputerChangesHowFarTheAgentReaches(t *testing.T) {
+func TestThisComputerChangesTheReachOfTheAgent(t *testing.T) {
 	c := &computer{dir: "/home/me"}
 	inPage(t, c, func(t *testing.T, p *bench) {
 		p.folder = "/srv/work"
@@ -380,7 +380,7 @@ func TestAServerIsSavedWithItsAddressBeforeItsKey(t *testing.T) {
 	})
 }
 
-func TestAControlBelowItsNameKeepsAway(t *testing.T) {
+func TestControlBelowItsNameKeepsAGap(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, _ *bench) {
 		o := labelledValue("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
 		pagetest.Window(t, o, 300, 200)
@@ -390,7 +390,7 @@ func TestAControlBelowItsNameKeepsAway(t *testing.T) {
 	})
 }
 
-func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
+func TestDestinationOfAKeyFitsANarrowWindow(t *testing.T) {
 	inPage(t, nil, func(t *testing.T, p *bench) {
 		a := newAccess(newModels(p.view), protocol.Provider{ID: "openai", NeedsKey: true}, mutedText(""))
 		entry, row := a.key, a.box
@@ -404,7 +404,7 @@ func TestWhereAKeyGoesIsReadInANarrowWindow(t *testing.T) {
 	})
 }
 
-func TestErrorsInOtherScriptsBeginWhole(t *testing.T) {
+func TestErrorsInOtherScriptsAreUnchanged(t *testing.T) {
 	if got := feed.Sentence(errors.New("模型不存在")); got != "模型不存在" {
 		t.Errorf("got %q, want %q", got, "模型不存在")
 	}
@@ -461,7 +461,7 @@ func TestConfigurationIsReadAgainWhenItChanges(t *testing.T) {
 	})
 }
 
-func TestSavedStandsBesideTheSetting(t *testing.T) {
+func TestSavedAppearsBesideTheSetting(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *bench) {
 		page := p.computer()
 		pagetest.Window(t, page, 860, 1200)
@@ -480,7 +480,7 @@ func TestSavedStandsBesideTheSetting(t *testing.T) {
 	})
 }
 
-func TestLeftSettingsAreRestored(t *testing.T) {
+func TestSettingDraftsAreRestored(t *testing.T) {
 	inPage(t, &computer{dir: "/home/me"}, func(t *testing.T, p *bench) {
 		field := func(page fyne.CanvasObject, placeholder string) *widgets.Entry {
 			return widgettest.Find(page, func(e *widgets.Entry) bool { return e.PlaceHolder == placeholder })

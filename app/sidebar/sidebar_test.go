@@ -141,7 +141,7 @@ func (b *bench) press(keys ...fyne.KeyName) {
 	}
 }
 
-func TestSidebarLooksAsItDid(t *testing.T) {
+func TestSidebarMatchesGolden(t *testing.T) {
 	b := newBench(t)
 	b.o.Links[1].Note = nil
 	b.update(sample(), "a")
@@ -316,7 +316,7 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	}
 }
 
-func TestMachineSaysHowLongItHasBeenAway(t *testing.T) {
+func TestMachineSaysHowLongItHasBeenOffline(t *testing.T) {
 	b, v, now := newBench(t), sample(), pagetest.Noon
 	v.Machines[1].LastSeenAt = now.Add(-10 * time.Minute).UnixMilli()
 	b.now = func() time.Time { return now }

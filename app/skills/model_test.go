@@ -103,7 +103,7 @@ func TestSkillsFollowTheirFilesAndMachines(t *testing.T) {
 	})
 }
 
-func TestSkillIsSwitchedOffAndBack(t *testing.T) {
+func TestSkillIsSwitchedOffAndOn(t *testing.T) {
 	c := newFakeGateway()
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)
@@ -144,7 +144,7 @@ func TestSkillIsSwitchedOffAndBack(t *testing.T) {
 	})
 }
 
-func TestNewSkillIsAFileThatTheFormatTakes(t *testing.T) {
+func TestNewSkillIsAValidFile(t *testing.T) {
 	c := newFakeGateway()
 	feedtest.Run(t, feed.New, c.serve, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		s := newModel(a)

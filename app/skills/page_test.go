@@ -58,7 +58,7 @@ func viewWithSkills() View {
 	}
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.show(View{Loaded: true})
@@ -148,7 +148,7 @@ func TestOnlyOwnSkillsAreDeletedOthersAreCopied(t *testing.T) {
 	}
 }
 
-func TestSkillThatIsGoneLeavesItsPage(t *testing.T) {
+func TestDeletedSkillClosesItsPage(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(viewWithSkills())
 	p.List.OnChoose(1)
@@ -194,7 +194,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 
 // TestThousandsOfSkillsDrawOnlyVisibleRows: as many rows as fit the window are built, however many
 // skills there are.
-func TestLeftFormIsRestored(t *testing.T) {
+func TestFormDraftIsRestored(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(viewWithSkills())
 	open := func() *widgets.Entry {

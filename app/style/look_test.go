@@ -96,7 +96,7 @@ func distance(p, q [3]float64) float64 {
 	return math.Sqrt(math.Pow(p[0]-q[0], 2) + math.Pow(p[1]-q[1], 2) + math.Pow(p[2]-q[2], 2))
 }
 
-func TestMachineColorsStayApartForEveryEye(t *testing.T) {
+func TestMachineColorsDifferForEveryKindOfColorVision(t *testing.T) {
 	const apart = 15 // CIE76; 2.3 is just noticeable
 	for vname, v := range variants {
 		var list []fyne.ThemeColorName
@@ -144,7 +144,7 @@ func TestMachinesGetDifferentColorsAndKeepThem(t *testing.T) {
 	}
 }
 
-func TestChosenColorOfAMachineHoldsUntilItIsTakenBack(t *testing.T) {
+func TestChosenMachineColorLastsUntilReset(t *testing.T) {
 	var m Machines
 	m.Add([]string{"a", "b"})
 	own := m.Color("a")

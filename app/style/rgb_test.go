@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAnyColourOfAProgramIsLegible(t *testing.T) {
+func TestAnyTerminalColourIsLegible(t *testing.T) {
 	for vname, v := range variants {
 		for _, hex := range []string{"000000", "ffffff", "ff0000", "00ff00", "0000ff", "ffff00", "808080", "3a3a3a"} {
 			if got := contrast(rgb(t, RGB(hex), v), rgb(t, ColorCode, v)); got < 4.5 {

@@ -90,7 +90,7 @@ func (b *bench) adding(list []protocol.FoundServer, problem string) *addForm {
 	return f
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	golden.Markup(t, "loading", p.Box)
 	p.show(feed.View{Servers: feed.ServerList{Problem: "The disk is full"}})
@@ -139,7 +139,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 	}
 }
 
-func TestLeftFormsAreRestored(t *testing.T) {
+func TestFormDraftsAreRestored(t *testing.T) {
 	p := inPage(t, style.Light, 880)
 	p.show(full())
 	p.Create().text.SetText("npx -y server-memory")

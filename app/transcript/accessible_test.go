@@ -6,7 +6,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-func TestReadingAidsGetWhoSaysWhat(t *testing.T) {
+func TestScreenReadersGetSenderAndText(t *testing.T) {
 	test.NewTempApp(t)
 	m, c := NewMessageView(), NewCallCard()
 	m.Set(Message{Sender: "You", Time: "9:05", FullTime: "Saturday, 9:05", Text: "Copy **all** photos"})

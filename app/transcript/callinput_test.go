@@ -70,7 +70,7 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 	}
 }
 
-func TestAFoldedOrNarrowerCardTakesAllowBack(t *testing.T) {
+func TestFoldingOrNarrowingACardDisablesAllow(t *testing.T) {
 	text := command(400)
 	c, w := cardWithApproval(t, 860, 1, Call{Argument: text, Input: text})
 	var told []bool
@@ -119,7 +119,7 @@ func TestCutOffLineIsMarkedBelowAndFoundOnce(t *testing.T) {
 	}
 }
 
-func TestPanelShowsTheTextOfTheCallThatItsCardTookOver(t *testing.T) {
+func TestReusedCardShowsTheTextOfItsCall(t *testing.T) {
 	c := NewCallCard()
 	widgettest.Window(t, c, 500, 300)
 	text := Call{Verb: "Bash", Argument: "one …", Input: "one\ntwo"}
@@ -132,7 +132,7 @@ func TestPanelShowsTheTextOfTheCallThatItsCardTookOver(t *testing.T) {
 	}
 }
 
-func TestLongQuestionsLookAsTheyDid(t *testing.T) {
+func TestLongQuestionsMatchGolden(t *testing.T) {
 	for name, letters := range map[string]int{"question-wrapped": 250, "question-long": 4000} {
 		t.Run(name, func(t *testing.T) {
 			text := command(letters)

@@ -187,7 +187,7 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 	}
 }
 
-func TestALineThatThePanelSaysAgainIsFoundOnce(t *testing.T) {
+func TestLineRepeatedInThePanelIsFoundOnce(t *testing.T) {
 	long := "find needle in the whole of the haystack and in all that lies beside it, needle by needle"
 	card := bash(long, "one needle")
 	card.Input = long

@@ -96,7 +96,7 @@ func TestTranscriptMarksAll(t *testing.T) {
 	}
 }
 
-func TestTranscriptGivesLettersToWhoeverWrites(t *testing.T) {
+func TestTypingInTheTranscriptGoesToTheComposer(t *testing.T) {
 	tr := markedTranscript(t, 3)
 	typed := ""
 	tr.OnType = func(r rune) { typed += string(r) }
@@ -107,7 +107,7 @@ func TestTranscriptGivesLettersToWhoeverWrites(t *testing.T) {
 	}
 }
 
-func TestTranscriptOffersTheWayToAFarEnd(t *testing.T) {
+func TestTranscriptOffersToScrollToTheEnd(t *testing.T) {
 	tr := markedTranscript(t, 200)
 	if tr.toEnd.button.Visible() {
 		t.Error("at the end there is nowhere to go")

@@ -280,7 +280,7 @@ func BenchmarkTranscriptDelta20000(b *testing.B) {
 	}
 }
 
-func TestTranscriptLeavesTheKeyboardToTheComposer(t *testing.T) {
+func TestTranscriptLeavesTheFocusToTheComposer(t *testing.T) {
 	tr := New(func(int) Row {
 		r := &plainRow{rect: widgets.NewRect("", "", 0)}
 		r.ExtendBaseWidget(r)

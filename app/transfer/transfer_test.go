@@ -12,7 +12,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestFilesOfThisComputerAreSentAndGoOnAfterABreak(t *testing.T) {
+func TestLocalFilesAreSentAndResumed(t *testing.T) {
 	feedtest.Run(t, feed.New, nil, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		if _, err := Send(t.Context(), a, protocol.Here, []string{"/a b", "/c"}, "nas", "inbox"); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestTransferSaysHowItIs(t *testing.T) {
+func TestTransferShowsItsState(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 	v := feed.View{Machines: []protocol.NodeInfo{{ID: "nas", Name: "The box"}}}
 	x := protocol.Transfer{Sources: []string{"@here:/home/me/photos/", "@here:/b"}, From: protocol.Here, To: "nas"}
@@ -53,7 +53,7 @@ func TestTitlesOfTransfersHideNothing(t *testing.T) {
 	}
 }
 
-func TestTheEndOfATransferIsNewsOnce(t *testing.T) {
+func TestTransferEndIsNotifiedOnce(t *testing.T) {
 	feedtest.Run(t, feed.New, func(f *feedtest.Gateway) {
 		f.Snapshot.Transfers = []protocol.Transfer{{ID: "a", State: protocol.TransferRunning}, {ID: "b", State: protocol.TransferPaused}, {ID: "c", State: protocol.TransferWaiting}}
 	}, func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {

@@ -15,7 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// answerHistory answers with a history of n transfers, t0 being the newest, without the removed ones.
+// answerHistory answers with a history of n transfers, t0 being the newest, without the removed
+// ones.
 func answerHistory(n int) func(*feedtest.Gateway) {
 	return func(f *feedtest.Gateway) {
 		var mu sync.Mutex
@@ -81,7 +82,7 @@ func TestRemovedTransferCanBeRestoredForAWhile(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatHadEndedIsClearedFromTheHistory(t *testing.T) {
+func TestOnlyEndedTransfersAreCleared(t *testing.T) {
 	feedtest.Run(t, feed.New, answerHistory(1200), func(t *testing.T, a *feed.Feed, f *feedtest.Gateway) {
 		undo, err := (Model{a}).ClearHistory(t.Context())
 		if err != nil {

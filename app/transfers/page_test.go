@@ -44,7 +44,7 @@ func endedTransfers() History {
 	}, Total: 900}
 }
 
-func TestViewsLookAsTheyDid(t *testing.T) {
+func TestViewsMatchGolden(t *testing.T) {
 	p := newTestPage(t)
 	golden.Markup(t, "loading", p.Box)
 	p.show(feed.View{Status: feed.Status{Loaded: true}})
@@ -58,7 +58,7 @@ func TestViewsLookAsTheyDid(t *testing.T) {
 	golden.Markup(t, "problem", p.Box)
 }
 
-func TestCardsStayWhereTheyAreWhileTheyMove(t *testing.T) {
+func TestCardsKeepTheirPlaceWhileTransfersRun(t *testing.T) {
 	p := newTestPage(t)
 	p.show(moving())
 	card := p.cards["a"]
@@ -113,7 +113,7 @@ func TestOnlyFilesOfThisComputerCanBeShownInItsFolders(t *testing.T) {
 	p.List.OnChoose(0) // its menu
 }
 
-func TestTransferThatFailedSaysAllOfWhy(t *testing.T) {
+func TestFailedTransferShowsTheWholeError(t *testing.T) {
 	p := newTestPage(t)
 	p.show(moving())
 	why := "'/etc/shadow' is outside the workspace '/srv/app'. " + strings.Repeat("File tools on this machine are limited to the workspace. ", 4)
@@ -155,7 +155,7 @@ func TestReplacedFilesAreListedAndCanBeRestored(t *testing.T) {
 	}
 }
 
-func TestNarrowCardsKeepTheNameOfWhatMoves(t *testing.T) {
+func TestNarrowCardsShowTheFileName(t *testing.T) {
 	p := newTestPage(t)
 	p.show(moving())
 	w := pagetest.Window(t, p.Box, 900, 500)

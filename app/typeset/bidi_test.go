@@ -88,7 +88,7 @@ func visualText(l *Text, line int) string {
 	return b.String()
 }
 
-func TestNumbersStandWhereTheirLanguageHasThem(t *testing.T) {
+func TestNumbersFollowTheirLanguage(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"room שלום 123 is free", "room 123 םולש is free"},
 		{"price: مرحبا 12.50", "price: 12.50 ابحرم"},
@@ -120,7 +120,7 @@ func TestDirectionContinuesThroughStyles(t *testing.T) {
 	}
 }
 
-func TestEachLineOfAParagraphIsTurnedByItself(t *testing.T) {
+func TestEachLineIsReorderedSeparately(t *testing.T) {
 	words := strings.Repeat("מילה 12 ", 12)
 	l := lay("ab "+words, 120)
 	if len(l.lines) < 3 {
@@ -140,7 +140,7 @@ func TestEachLineOfAParagraphIsTurnedByItself(t *testing.T) {
 	}
 }
 
-func TestPlacesAmongBothDirectionsAgree(t *testing.T) {
+func TestPositionsAgreeInMixedDirections(t *testing.T) {
 	for _, text := range []string{"room שלום 123 is (free) שלום", "שלום abc 12.5 (עולם) xy", "مرحبا 12-34 abc", "a שלום "} {
 		t.Run(text, func(t *testing.T) {
 			l := lay(text, 400)
@@ -163,7 +163,7 @@ func TestPlacesAmongBothDirectionsAgree(t *testing.T) {
 	}
 }
 
-func TestWhatIsMarkedAcrossDirectionsIsWhereItStands(t *testing.T) {
+func TestSelectionAcrossDirectionsIsDrawnInPlace(t *testing.T) {
 	l := lay("room שלום 123 is", 0)
 	digits, word, both := l.Boxes(10, 13, 0), l.Boxes(5, 9, 0), l.Boxes(5, 13, 0)
 	if len(digits) != 1 || len(word) != 1 || digits[0].X >= word[0].X {

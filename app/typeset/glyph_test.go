@@ -57,7 +57,7 @@ func TestLinesHaveTheHeightOfTheirLetters(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenFromTheRightStandsThere(t *testing.T) {
+func TestRightToLeftTextIsAlignedRight(t *testing.T) {
 	l := lay("שלום abc", 300)
 	if !l.IsRightToLeft() {
 		t.Fatal("it begins at the left")

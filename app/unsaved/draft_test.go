@@ -12,7 +12,7 @@ type testForm struct {
 	Words []string
 }
 
-func TestDraftReturnsWhatWasLeft(t *testing.T) {
+func TestDraftReturnsTheUnsavedText(t *testing.T) {
 	var drafts Store
 	start := testForm{Name: "new"}
 	draft, content := Open(&drafts, "rule 1", start)

@@ -34,7 +34,7 @@ func newTestPage(t *testing.T) (*Page, *pagetest.Host, fyne.Canvas) {
 	return p, h, w.Canvas()
 }
 
-func TestFirstPageLooksAsItDid(t *testing.T) {
+func TestFirstPageMatchesGolden(t *testing.T) {
 	p, _, _ := newTestPage(t)
 	golden.Markup(t, "first", p.Box)
 	p.showText("None of them is running.", "muted", p.searchAgain, p.getModel)

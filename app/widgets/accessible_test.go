@@ -9,7 +9,7 @@ import (
 	"fairlead/app/widgets/widgettest"
 )
 
-func TestReadingAidsGetNamesAndStates(t *testing.T) {
+func TestScreenReadersGetNamesAndStates(t *testing.T) {
 	widgettest.Window(t, NewText("", "", "text"), 100, 100)
 	name, secret, choice, check := NewEntry(), NewPasswordEntry(), NewSelect([]string{"Daily", "Weekly"}, nil), NewCheckBox("Wrap lines", nil)
 	name.SetText("Anna")

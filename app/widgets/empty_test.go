@@ -10,7 +10,7 @@ import (
 	"fairlead/app/style"
 )
 
-func TestEmptyStateIsWholeInTheMiddle(t *testing.T) {
+func TestEmptyStateIsCentredAndComplete(t *testing.T) {
 	test.NewTempApp(t).Settings().SetTheme(style.New(style.Light, 1))
 	empty := NewEmptyState("folder", "This machine has no folders yet", "It shows them as soon as it is connected again, which may take a while after it was switched on.")
 	w := test.NewTempWindow(t, container.NewCenter(empty))

@@ -61,7 +61,7 @@ func TestQRIsSharpAndBlackOnWhiteInEveryThemeAndScale(t *testing.T) {
 	}
 }
 
-func TestBesideStandsBelowWhereThereIsNoRoom(t *testing.T) {
+func TestBesideMovesBelowInNarrowWindows(t *testing.T) {
 	test.NewTempApp(t)
 	left, right := NewRect("", "", 0), NewRect("", "", 0)
 	left.SetMinSize(fyne.NewSize(200, 100))

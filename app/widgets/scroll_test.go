@@ -8,7 +8,7 @@ import (
 	"fyne.io/fyne/v2/test"
 )
 
-func TestRevealScrollsToWhatHasTheKeyboardAndToNothingElse(t *testing.T) {
+func TestRevealScrollsOnlyToTheFocusedWidget(t *testing.T) {
 	test.NewTempApp(t)
 	list := container.NewVBox()
 	for range 40 {

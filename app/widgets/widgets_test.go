@@ -63,7 +63,7 @@ func TestSearchFieldKeys(t *testing.T) {
 	}
 }
 
-func TestWidgetsLookAsTheyDid(t *testing.T) {
+func TestWidgetsMatchGolden(t *testing.T) {
 	widgettest.Window(t, NewRect("", "", 0), 10, 10) // the theme must be set before creating widgets
 	shown := map[string]fyne.CanvasObject{
 		"sidebarrow": NewSidebarRow(SidebarItem{Icon: "online", Title: "server", Detail: "2 ms", Count: 2}, nil),

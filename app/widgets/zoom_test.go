@@ -12,7 +12,7 @@ import (
 	"fairlead/app/widgets/widgettest"
 )
 
-func TestAPictureIsShownWholeAndNear(t *testing.T) {
+func TestPictureIsShownWholeAndEnlarged(t *testing.T) {
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1600, 800))); err != nil {
 		t.Fatal(err)

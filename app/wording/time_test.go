@@ -30,7 +30,7 @@ func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 	}
 }
 
-func TestTimesAreSaidInWords(t *testing.T) {
+func TestTimesAreWrittenInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{
 		-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",

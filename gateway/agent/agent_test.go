@@ -121,7 +121,7 @@ func TestStepLimitAsksAndGoesOn(t *testing.T) {
 	}
 }
 
-func TestOverflowIsToldBeforeItHappens(t *testing.T) {
+func TestOverflowIsReportedBeforeTheRequest(t *testing.T) {
 	for name, history := range map[string][]protocol.Message{
 		"estimate": slices.Repeat([]protocol.Message{{Role: protocol.RoleUser, Content: protocol.Content{protocol.Text(strings.Repeat("word ", 60))}}}, 60), // too short to shorten
 		"counted":  {{Role: protocol.RoleAssistant, Content: protocol.Content{protocol.Text("x")}, Usage: &protocol.Usage{Total: 3500}}},
@@ -140,7 +140,7 @@ func TestOverflowIsToldBeforeItHappens(t *testing.T) {
 	}
 }
 
-func TestToolsTakeRoomToo(t *testing.T) {
+func TestToolSchemasCountTowardsTheContext(t *testing.T) {
 	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Say("Too late."))
 	m.Info.ContextWindow = 4000
@@ -153,7 +153,7 @@ func TestToolsTakeRoomToo(t *testing.T) {
 	}
 }
 
-func TestRetryIsSaid(t *testing.T) {
+func TestRetryIsAnnounced(t *testing.T) {
 	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventRetry, Retry: llm.Retry{After: 4 * time.Second, Reason: "the provider is overloaded", Attempt: 1, Of: 5}}).Say("Hi"))
 	if err := run(m, b, nil).Do(t.Context()); err != nil {
@@ -163,7 +163,7 @@ func TestRetryIsSaid(t *testing.T) {
 	check(t, b.states, protocol.RunThinking, protocol.RunRetrying, protocol.RunStreaming)
 }
 
-func TestACallFromBeforeARestartIsOfTheModelThatMadeIt(t *testing.T) {
+func TestCallBeforeARestartBelongsToItsModel(t *testing.T) {
 	var by []string
 	m := llmtest.Script(llmtest.Say("And this.").Call("a__Bash", `{"n":2}`), llmtest.Say("Done."))
 	r := run(m, &fakeHistory{}, func(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -208,7 +208,7 @@ func TestArgumentsOfANativeToolThatAreNoObjectAreItsResult(t *testing.T) {
 	check(t, b.words(), "assistant:  <call_1>", `toolResult: {"ok":false,"error":"the arguments are not a JSON object: {\"path\":"} for call_1`, "assistant: Sorry.")
 }
 
-func TestTwoCallsWithOneIDAreToldApart(t *testing.T) {
+func TestCallsWithTheSameIDAreDistinguished(t *testing.T) {
 	b := &fakeHistory{}
 	twin := protocol.Block{ID: "same", Name: "a__Bash", Arguments: json.RawMessage(`{}`)}
 	m := llmtest.Script(llmtest.Emit(llm.Event{Type: llm.EventCall, Block: twin}, llm.Event{Type: llm.EventCall, Index: 1, Block: twin}), llmtest.Say("Done."))
@@ -250,7 +250,7 @@ func TestAChatIsShortenedBeforeItIsFull(t *testing.T) {
 	}
 }
 
-func TestAPictureThatTheModelDoesNotSeeIsToldOnce(t *testing.T) {
+func TestUnseenPictureIsReportedOnce(t *testing.T) {
 	for _, sees := range []bool{false, true} {
 		b := &fakeHistory{}
 		m := llmtest.Script(llmtest.Say("Look.").Call("a__Bash", `{"n":1}`), llmtest.Say("Done."))

@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/tool"
 )
 
-func TestStopWhileStreamingKeepsWhatWasSaid(t *testing.T) {
+func TestStopWhileStreamingKeepsTheText(t *testing.T) {
 	b := &fakeHistory{spoke: make(chan struct{})}
 	cause := errors.New("stopped")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -86,7 +86,7 @@ func TestStorageErrorEndsTheRunWithOpenCalls(t *testing.T) {
 	check(t, b.words(), "assistant:  <call_1>") // the next start continues the call from the journal
 }
 
-func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
+func TestFinishedRunIsNotRequestedAgain(t *testing.T) {
 	b := &fakeHistory{}
 	m := llmtest.Script(llmtest.Say("Twice."))
 	r := run(m, b, nil)
@@ -96,7 +96,7 @@ func TestRunThatHadSaidItsLastWordIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-func TestARefusalTellsTheProvidersReason(t *testing.T) {
+func TestRefusalNamesTheProvidersReason(t *testing.T) {
 	m := llmtest.Script(llmtest.Think("hm").Emit(llm.Event{Type: llm.EventStop, Text: "The model refused to answer. It breaks the rules of use."}).Stop(llm.StopRefusal))
 	err := run(m, &fakeHistory{}, nil).Do(t.Context())
 	if !errors.Is(err, protocol.ErrIncomplete) || !strings.Contains(err.Error(), "refused to answer. It breaks the rules of use.") {
@@ -115,7 +115,7 @@ func TestIncompleteAnswerIsReportedAfterARestart(t *testing.T) {
 	}
 }
 
-func TestASilentModelIsGivenUp(t *testing.T) {
+func TestSilentModelTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := llmtest.Script(llmtest.Say("slow").Wait(closeAfter(50*time.Second)).Say(" but sure"), llmtest.Hang())
 		r := run(m, &fakeHistory{}, nil)
@@ -181,7 +181,7 @@ func TestAnAnswerWithoutAnEndIsStopped(t *testing.T) {
 	}
 }
 
-func TestOfAPieceThatIsTooLongTheBeginningIsKept(t *testing.T) {
+func TestOverlongPartKeepsItsBeginning(t *testing.T) {
 	b := &fakeHistory{}
 	r := run(llmtest.Script(), b, nil)
 	r.Model = pieces{piece: llm.Event{Type: llm.EventText, Text: "x" + strings.Repeat("é", maxAnswer)}}

@@ -229,7 +229,7 @@ func TestRefusedPartsAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestNothingHelpsAgainstInstructionsThatAreTooLong(t *testing.T) {
+func TestOverlongInstructionsFailTheRun(t *testing.T) {
 	t.Parallel()
 	d := dialects[1]
 	r := d.wireRun(&fakeHistory{}, llmtest.NewWire(d.tooBig))

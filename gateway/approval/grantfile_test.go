@@ -12,9 +12,9 @@ import (
 	"fairlead/gateway/store"
 )
 
-// TestWhatWasAllowedForAChatIsCarriedOverInAFile exports and imports: the same is allowed, and
+// TestSessionGrantsAreExportedAndImported exports and imports: the same is allowed, and
 // nothing else.
-func TestWhatWasAllowedForAChatIsCarriedOverInAFile(t *testing.T) {
+func TestSessionGrantsAreExportedAndImported(t *testing.T) {
 	set := config.Default().ToolApproval
 	set.DefaultDecision = "deny"
 	a, b := rulesOf(t, set), rulesOf(t, set)

@@ -14,10 +14,10 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestRuleGoesWhileCallsAreDecided deletes and restores a rule while calls are decided: each
-// decision uses the rules of one moment, and never mixes the verdict of one rule with the reason of
-// another.
-func TestRuleGoesWhileCallsAreDecided(t *testing.T) {
+// TestRuleCanBeDeletedWhileCallsAreDecided deletes and restores a rule while calls are decided:
+// each decision uses the rules of one moment, and never mixes the verdict of one rule with the
+// reason of another.
+func TestRuleCanBeDeletedWhileCallsAreDecided(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	rule := put(t, r, `{"tool":"Bash","argv":["make"],"verdict":"allow","reason":"builds are fine"}`)
 	put(t, r, `{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}`)

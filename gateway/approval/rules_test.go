@@ -336,7 +336,7 @@ func TestAMisspeltConditionNeverMakesAWiderRule(t *testing.T) {
 	}
 }
 
-func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
+func TestTryShowsTheCallsARuleWouldHaveAllowed(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	var calls []protocol.JournalEntry
 	for _, text := range []string{"make test", "make install", "git push", "make test; git push"} {
@@ -357,7 +357,7 @@ func TestTryShowsWhatARuleWouldHaveLetThrough(t *testing.T) {
 	}
 }
 
-func TestTryListsWhatARuleCoversAndWhatItSpares(t *testing.T) {
+func TestTryListsCoveredAndUncoveredCalls(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["make","**"],"verdict":"deny"}`) // the rules in force do not matter
 	var calls []protocol.JournalEntry
@@ -421,7 +421,7 @@ func TestTheSameRuleIsMadeOnce(t *testing.T) {
 	}
 }
 
-func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
+func TestRulesShowMachineDisplayNames(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	name := "The big one"
 	r.machineName = func(id protocol.NodeID) string {
@@ -450,9 +450,9 @@ func TestRulesNameMachinesAsTheirPersonDoes(t *testing.T) {
 	}
 }
 
-// TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie: no rule and no trusted chat lets the agent
+// TestOwnFilesOfFairleadAlwaysNeedApproval: no rule and no trusted chat lets the agent
 // change the files that control it.
-func TestFairleadsOwnFilesAreAskedAboutWhereverTheyLie(t *testing.T) {
+func TestOwnFilesOfFairleadAlwaysNeedApproval(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	put(t, r, `{"tool":"Bash","argv":["cp","**"],"verdict":"allow"}`)
 	put(t, r, `{"tool":"Bash","argv":["echo","**"],"verdict":"allow"}`)

@@ -25,7 +25,7 @@ func openTokens(t *testing.T, dir string) *Tokens {
 	return tokens
 }
 
-func TestTokenIsMadeOnceAndKept(t *testing.T) {
+func TestTokenIsCreatedOnceAndStored(t *testing.T) {
 	t.Setenv("FAIRLEAD_TOKEN", "")
 	dir := t.TempDir()
 	first := openTokens(t, dir).Current().Reveal()
@@ -90,7 +90,7 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 
 // Clients identify a gateway by its key: a certificate that is not yet valid, or expired, by either
 // machine's clock, is accepted.
-func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
+func TestCertificateIsValidAtAnyTime(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	store := keychain.Open(t.TempDir())
 	var pin identity.Pin
@@ -126,7 +126,7 @@ func TestACertificateIsGoodWhateverTheClockShows(t *testing.T) {
 	}
 }
 
-func TestNodeMayOnlyDoANodesWork(t *testing.T) {
+func TestNodeMayOnlyUseNodeMethods(t *testing.T) {
 	n := Node("laptop")
 	for _, m := range protocol.Methods {
 		if m.Scope == protocol.ScopeAdmin && n.Has(m.Scope) || m.Scope == protocol.ScopeInvoke && n.Has(m.Scope) {

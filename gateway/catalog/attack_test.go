@@ -17,7 +17,7 @@ import (
 
 // The scopes of a call are read from its arguments before it runs. However they are written, what
 // runs is what they were read from.
-func TestNoWritingOfArgumentsAvoidsTheScopes(t *testing.T) {
+func TestNoSpellingOfArgumentsAvoidsTheScopes(t *testing.T) {
 	const target = `"target":{"node_id":"nas"},`
 	for name, args := range map[string]string{
 		"another case":              `{` + target + `"op":"delete","OP":"list","path":"/x/y/z"}`,

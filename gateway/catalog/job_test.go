@@ -37,7 +37,7 @@ func waitForPerson(b *bench) (answered chan tool.Result) {
 	return answered
 }
 
-func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
+func TestCallWaitsWhileThePersonDecides(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		answered := waitForPerson(b)
@@ -66,7 +66,7 @@ func TestCallGoesOnWhileThePersonThinks(t *testing.T) {
 }
 
 // Many programs give up after 60 seconds in which they hear nothing.
-func TestCallerHearsRegularlyThatItsCallGoesOn(t *testing.T) {
+func TestCallerGetsRegularProgress(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(b *bench)
 		runs    time.Duration
@@ -166,7 +166,7 @@ func TestOutcomeIsKeptForAWhile(t *testing.T) {
 	})
 }
 
-func TestCallerThatGoesCancelsItsCall(t *testing.T) {
+func TestDisconnectedCallerCancelsItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		stopped := make(chan struct{})
@@ -237,7 +237,7 @@ func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 	}
 }
 
-func TestFailureThatMayPassIsNotKeptForItsKey(t *testing.T) {
+func TestTemporaryFailureIsNotStoredForItsKey(t *testing.T) {
 	for _, c := range []struct {
 		code  protocol.FaultCode
 		calls int
@@ -323,7 +323,7 @@ func TestResultWithItsMatchesKeepsThem(t *testing.T) {
 	}
 }
 
-func TestReceiverThatGoesEndsTheStream(t *testing.T) {
+func TestDisconnectedReceiverEndsTheStream(t *testing.T) {
 	b := newBench(t)
 	stopped := make(chan struct{})
 	b.answer = func(ctx context.Context, c tool.Call) (tool.Result, error) {
@@ -342,7 +342,7 @@ func TestReceiverThatGoesEndsTheStream(t *testing.T) {
 	<-stopped
 }
 
-func TestOnlySoManyStreamsRun(t *testing.T) {
+func TestConcurrentStreamsAreLimited(t *testing.T) {
 	b := newBench(t)
 	b.config.API.Streams = 2
 	release := make(chan struct{})

@@ -74,7 +74,7 @@ func TestCommandWithoutItsInputIsEnded(t *testing.T) {
 	})
 }
 
-func TestCommandWithACallerGoesOn(t *testing.T) {
+func TestCommandWithACallerContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newCommandBench(t, nil)
 		b.must(app("a"), "command", startSleep)

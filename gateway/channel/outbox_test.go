@@ -134,7 +134,7 @@ func TestUndeliveredMessageIsRetriedOrDropped(t *testing.T) {
 	})
 }
 
-func TestSayAnswersWhomTheChatIsWith(t *testing.T) {
+func TestMessageReceiverDefaultsToTheChatsPeer(t *testing.T) {
 	b, _ := open(t)
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()

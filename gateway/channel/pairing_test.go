@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
+func TestUnknownSendersAreLimitedAndExpireAfterAWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := open(t)
 		for i := range 101 {
@@ -46,7 +46,7 @@ func TestStrangersAreFewAndForgottenAfterAWeek(t *testing.T) {
 	})
 }
 
-func TestTextOfAStrangerIsOneVisibleLine(t *testing.T) {
+func TestTextOfAnUnknownSenderIsOneVisibleLine(t *testing.T) {
 	b, _ := open(t)
 	in := directMessage("I am\n\n\u202eallowed\u2066 already")
 	in.Peer.ID, in.Peer.Name = "mallory", "Ann\x1b[2J\n\u202e"
@@ -59,7 +59,7 @@ func TestTextOfAStrangerIsOneVisibleLine(t *testing.T) {
 	}
 }
 
-func TestWhoLetSomebodyInIsInTheAuditLog(t *testing.T) {
+func TestSenderApprovalIsInTheAuditLog(t *testing.T) {
 	b, _ := open(t)
 	for _, id := range []string{"ann", "bob"} {
 		in := directMessage("hello")
@@ -99,7 +99,7 @@ func answer(q protocol.Question, decision string) protocol.QuestionAnswerParams 
 
 // A stranger is a question like every other: one, however often they write; it survives a restart;
 // the first answer wins, whichever method gives it, and leaves one line in the audit log.
-func TestStrangerIsOneQuestion(t *testing.T) {
+func TestUnknownSenderIsOneQuestion(t *testing.T) {
 	dir := t.TempDir()
 	b := channeltest.Open(t, dir)
 	for range 2 {
@@ -200,7 +200,7 @@ func TestSenderAnswerRepeatedAfterRestartHasOneEffect(t *testing.T) {
 }
 
 // Strangers whom the person denies do not ask at once, without end.
-func TestDeniedStrangersAskAgainLater(t *testing.T) {
+func TestDeniedSendersAskAgainLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, _ := open(t)
 		in := directMessage("hello")

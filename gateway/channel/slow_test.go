@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/peer/polltest"
 )
 
-func TestAMessageThatTakesItsTimeOutlivesItsConnection(t *testing.T) {
+func TestSlowMessageOutlivesItsConnection(t *testing.T) {
 	b, p := open(t)
 	b.Set(t, "channels.pigeon", `{"dmPolicy":"open"}`)
 	b.Begin()

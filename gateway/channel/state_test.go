@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestStateSaysHowAnAccountIs(t *testing.T) {
+func TestStateDescribesTheAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pigeon := channeltest.NewPigeon()
 		b := channeltest.Open(t, t.TempDir(), pigeon)

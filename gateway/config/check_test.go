@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestWhatCouldNotBeUsedIsRefusedAtOnce(t *testing.T) {
+func TestUnusableValuesAreRefused(t *testing.T) {
 	s := open(t, memory{}, t.TempDir())
 	for _, c := range []struct{ path, value, why string }{
 		{"agents.defaultHeartbeat.every", `"soon"`, `agents.defaultHeartbeat.every: "soon" is not a duration: write 20 minutes or 2 hours, or 0m for never`},

@@ -46,7 +46,7 @@ func TestDefaultsAskAndAnswerWithoutAKey(t *testing.T) {
 	}
 }
 
-func TestSetIsTypedAndSaysWhatIsLegal(t *testing.T) {
+func TestSetChecksTypesAndNamesValidValues(t *testing.T) {
 	s := open(t, memory{}, t.TempDir())
 	for _, c := range []struct{ path, value, want string }{
 		{"timeouts.toolMs", `"abc"`, "a whole number from 1000 to 86400000"},
@@ -204,7 +204,7 @@ func TestIllegalStoredValueDoesNotStopTheStart(t *testing.T) {
 	}
 }
 
-func TestAKeyThatWasSetAndIsNotThereIsMissingUntilItIsSetOrRemoved(t *testing.T) {
+func TestLostKeyIsMissingUntilSetOrRemoved(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	b := memory{"apiKeys.openai": json.RawMessage(`true`), "apiKeys.anthropic": json.RawMessage(`true`)}
 	s, problems, err := Open(t.Context(), b, keychain.Open(t.TempDir()))
@@ -240,7 +240,7 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-func TestPartOfAWholeGoesBackToItsDefault(t *testing.T) {
+func TestPartOfASettingReturnsToItsDefault(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	kept, home := memory{}, t.TempDir()
 	s := open(t, kept, home)

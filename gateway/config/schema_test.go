@@ -39,9 +39,9 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 	}
 }
 
-// TestSchemaTellsTheTruth sets each setting to the values that its entry declares valid, and to
+// TestSchemaMatchesValidation sets each setting to the values that its entry declares valid, and to
 // invalid ones.
-func TestSchemaTellsTheTruth(t *testing.T) {
+func TestSchemaMatchesValidation(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	s := open(t, memory{}, t.TempDir())
 	for _, f := range Schema() {

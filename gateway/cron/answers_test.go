@@ -94,7 +94,7 @@ func TestPersonIsNotifiedAsTheyChose(t *testing.T) {
 	})
 }
 
-func TestAWaitingCallerMayLeave(t *testing.T) {
+func TestRunContinuesWhenItsCallerLeaves(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.agent.Takes = time.Minute
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("say later")})

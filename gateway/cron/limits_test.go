@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestTheTimeLimitCountsWorkAndNotTheWaitForThePerson(t *testing.T) {
+func TestTimeLimitExcludesWaitingForThePerson(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		slow := task("hang")
 		slow.TimeoutSeconds = 20

@@ -46,7 +46,7 @@ func TestMissedTimesFollowThePolicy(t *testing.T) {
 	}
 }
 
-func TestMakingUpForEverythingHasAnEnd(t *testing.T) {
+func TestCatchingUpIsLimited(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.add(protocol.CronAddParams{Missed: protocol.MissedAll, Schedule: every(time.Minute), Spec: task("x")})
 		r.off(24 * time.Hour)

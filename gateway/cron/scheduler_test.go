@@ -13,7 +13,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestIntervalsStayOnTheirGridHoweverLongARunTakes(t *testing.T) {
+func TestLongRunsDoNotShiftIntervals(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.agent.Takes = 7 * time.Second
 		time.Sleep(5 * time.Second)
@@ -167,7 +167,7 @@ func TestARunningJobIsNotStartedAgain(t *testing.T) {
 	})
 }
 
-func TestAJobForOnceRunsOnce(t *testing.T) {
+func TestOneTimeJobRunsOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		past := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Hour)}, Spec: task("x")})
 		late := r.add(protocol.CronAddParams{Missed: protocol.MissedSkip, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Hour)}, Spec: task("x")})
@@ -205,7 +205,7 @@ func TestAJobForOnceRunsOnce(t *testing.T) {
 	})
 }
 
-func TestARunBeforeItsTimeLeavesTheTime(t *testing.T) {
+func TestEarlyRunKeepsTheScheduledTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.agent.Takes = 10 * time.Second
 		j := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Hour)}, Spec: task("x")})
@@ -231,7 +231,7 @@ func TestARunBeforeItsTimeLeavesTheTime(t *testing.T) {
 	})
 }
 
-func TestARenameMovesNothing(t *testing.T) {
+func TestRenameChangesNoTimes(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		time.Sleep(20 * time.Minute)

@@ -56,7 +56,7 @@ func TestEachChangeIsPublished(t *testing.T) {
 	})
 }
 
-func TestLookingAtSchedulesIsNoChange(t *testing.T) {
+func TestReadingSchedulesChangesNothing(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		of := cron.Tool(r.sched).Spec.EffectOf
 		for args, want := range map[string]protocol.Effect{

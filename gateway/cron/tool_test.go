@@ -15,7 +15,7 @@ import (
 	"fairlead/gateway/tool"
 )
 
-func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
+func TestToolUsesPlainWords(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.set(func(c *config.Config) { c.UserTimezone = "Europe/Berlin" })
 		cronTool := cron.Tool(r.sched)
@@ -113,8 +113,8 @@ func TestTheToolSpeaksAsPeopleDo(t *testing.T) {
 	})
 }
 
-// TestAToolNeverWaitsForAPlace: a job that starts another one must not block both.
-func TestAToolNeverWaitsForAPlace(t *testing.T) {
+// TestToolNeverWaitsForASlot: a job that starts another one must not block both.
+func TestToolNeverWaitsForASlot(t *testing.T) {
 	inBubble(t, func(t *testing.T, r *rig) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestTimesAsPeopleWriteThem(t *testing.T) {
+func TestTimesAreParsedAsPeopleWriteThem(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	now := time.Date(2026, 3, 28, 17, 30, 15, 0, berlin)
 	for text, want := range map[string]string{

@@ -70,7 +70,7 @@ func TestEverySubscriberSeesTheSameOrder(t *testing.T) {
 	}
 }
 
-func TestProgressIsMergedWhileNobodyTakesIt(t *testing.T) {
+func TestUnreadProgressIsMerged(t *testing.T) {
 	var b Bus
 	s, other := b.Subscribe(), b.Subscribe()
 	b.Publish(delta("r", 0, "a"))
@@ -140,7 +140,7 @@ func TestPacedTextIsMergedAndDelaysNothingElse(t *testing.T) {
 	})
 }
 
-func TestSlowSubscriberIsToldToStartOver(t *testing.T) {
+func TestSlowSubscriberMustResync(t *testing.T) {
 	var b Bus
 	slow, quick := b.Subscribe(), b.Subscribe()
 	for i := range MaxQueue {
@@ -163,7 +163,7 @@ func TestSlowSubscriberIsToldToStartOver(t *testing.T) {
 	}
 }
 
-func TestSubscriberGetsOnlyWhatItWants(t *testing.T) {
+func TestSubscriberGetsOnlyItsKinds(t *testing.T) {
 	var b Bus
 	s := b.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeChat })
 	for range 2 * MaxQueue {

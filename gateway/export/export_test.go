@@ -33,7 +33,7 @@ func text(t *testing.T, format string, messages []protocol.Message) string {
 	return b.String()
 }
 
-func TestExportHoldsEverythingThatWasSaid(t *testing.T) {
+func TestExportHoldsAllMessages(t *testing.T) {
 	at := time.Date(2026, 5, 3, 10, 41, 0, 0, time.UTC).UnixMilli()
 	got := text(t, "markdown", []protocol.Message{
 		{Role: protocol.RoleUser, Timestamp: at, Content: protocol.Content{protocol.Text("Why?"), {Type: protocol.BlockImage, Filename: "shot.png"}}},

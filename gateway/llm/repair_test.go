@@ -76,7 +76,7 @@ func TestEveryCallIsFollowedByItsResult(t *testing.T) {
 	}
 }
 
-func TestWhatThePersonRanIsTextOfTheirs(t *testing.T) {
+func TestOwnCommandsAreSentAsUserText(t *testing.T) {
 	in := []protocol.Message{from(protocol.OriginDirect, userMessage("!ls")), from(protocol.OriginDirect, toolResult("d", "a.txt"))}
 	got := Repair(in, protocol.ModelInfo{})
 	if got[0].Role != protocol.RoleUser || got[0].Content.Text() != "[The person ran a command themself] !ls" || got[1].Role != protocol.RoleUser ||

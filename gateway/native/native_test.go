@@ -80,7 +80,7 @@ func TestReadFileNamesTheFileThatLooksTheSame(t *testing.T) {
 	}
 }
 
-func TestSharedSkillsShowThroughAndAreNeverChanged(t *testing.T) {
+func TestSharedSkillsAreVisibleAndReadOnly(t *testing.T) {
 	k := open(t)
 	shared := filepath.Join(k.home, "skills", "sum", "SKILL.md")
 	if err := os.MkdirAll(filepath.Dir(shared), 0o700); err != nil {
@@ -165,10 +165,10 @@ func TestAPreviewIsOfTheAgentsOwnFiles(t *testing.T) {
 	}
 }
 
-// TestWhatIsThePersonsAloneIsAskedAboutInSharedChats: a member of a group needs the person's
+// TestPrivateFilesNeedApprovalInSharedChats: a member of a group needs the person's
 // approval to reach the person's memory and other chats through the agent's tools; the prompt of a
 // shared chat does not contain them either.
-func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
+func TestPrivateFilesNeedApprovalInSharedChats(t *testing.T) {
 	k := open(t)
 	personal := func(name, args string, key protocol.SessionKey) bool {
 		t.Helper()
@@ -200,7 +200,7 @@ func TestWhatIsThePersonsAloneIsAskedAboutInSharedChats(t *testing.T) {
 	}
 }
 
-func TestSecretsAreMaskedTowardsTheAgent(t *testing.T) {
+func TestSecretsAreMaskedForTheAgent(t *testing.T) {
 	k := open(t)
 	k.want("ConfigGet", `{}`, `{"ok":true,"result":{"config":{"auth":{"token":"***"}}}}`)
 	k.want("ConfigGet", `{"path":"auth.token"}`, `{"ok":true,"result":{"path":"auth.token","value":"***"}}`)
@@ -250,7 +250,7 @@ func TestSendWaitsForItsOwnRunOnly(t *testing.T) {
 	})
 }
 
-func TestMessageAndTransferCheckWhatTheyAreGiven(t *testing.T) {
+func TestMessageAndTransferCheckTheirArguments(t *testing.T) {
 	k := open(t)
 	k.want("Message", `{"text":" "}`, "text required")
 	if toolkit.Validate(k.own("Message").Spec.InputSchema, json.RawMessage(`{"text":"hi","peerKind":"fax"}`)) == nil {

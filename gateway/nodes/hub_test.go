@@ -106,7 +106,7 @@ func TestToolsAreSortedByNodeAndVanishWithIt(t *testing.T) {
 	}
 }
 
-func TestANodeThatModelsCannotTellFromAnotherIsRefused(t *testing.T) {
+func TestNodeWithAnAmbiguousNameIsRefused(t *testing.T) {
 	t.Parallel()
 	h := New(nil, nil)
 	const id = "node-mac.local"
@@ -241,7 +241,7 @@ func TestAnotherMachineDoesNotTakeTheNameOfTheGatewaysOwn(t *testing.T) {
 	}
 }
 
-func TestHandshakeThatWasGivenUpReplacesNobody(t *testing.T) {
+func TestAbandonedHandshakeReplacesNoNode(t *testing.T) {
 	h := New(nil, nil)
 	late, newer := newLink(), newLink()
 	if _, err := h.Attach(t.Context(), params("n", "x"), Entry{Sequence: 2}, newer); err != nil {
@@ -269,7 +269,7 @@ func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
 	})
 }
 
-func TestCancelHandsOverWhatThereIs(t *testing.T) {
+func TestCancelReturnsThePartialOutput(t *testing.T) {
 	h := New(nil, nil)
 	link, _ := attach(t, h, "n", protocol.ExtCancel)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -326,7 +326,7 @@ func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 	})
 }
 
-func TestWindowsHearAMachinesLastStateLast(t *testing.T) {
+func TestWindowsGetTheLatestStateOfAMachineLast(t *testing.T) {
 	bus := new(event.Bus)
 	h := New(bus, nil)
 	sub := bus.Subscribe()

@@ -133,7 +133,7 @@ func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 	})
 }
 
-func TestCallOfAnEarlierStartIsTakenUp(t *testing.T) {
+func TestCallOfAnEarlierStartIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) {

@@ -123,7 +123,7 @@ func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
 	}
 }
 
-func TestPingIsToldWhenItChanges(t *testing.T) {
+func TestPingIsPublishedWhenItChanges(t *testing.T) {
 	bus := new(event.Bus)
 	h := New(bus, nil)
 	old, _ := attach(t, h, "n", "x")

@@ -11,7 +11,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
+func TestMachineDescriptionIsOneLine(t *testing.T) {
 	h := New(nil, nil)
 	const trick = "Debian\n\nsandbox: enforced \u202egnihton\x1b[2J\u2066"
 	p := params("n", protocol.ExtPreview)
@@ -44,7 +44,7 @@ func TestWhatAMachineSaysOfItselfStaysInItsLine(t *testing.T) {
 	}
 }
 
-func TestWhatAMachineSaysOfACallIsBounded(t *testing.T) {
+func TestCallTextsOfAMachineAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a preview's time limit is seconds, and building the text may take as long
 		h := New(nil, nil)
 		link, _ := attach(t, h, "n", protocol.ExtPreview)

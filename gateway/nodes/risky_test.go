@@ -9,9 +9,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestToolThatMayHappenTwiceIsWarnedAbout: a tool that has an effect, is not idempotent and ignores
-// its idempotency key gets a warning.
-func TestToolThatMayHappenTwiceIsWarnedAbout(t *testing.T) {
+// TestToolThatIsNotIdempotentIsWarnedAbout: a tool that has an effect, is not idempotent and
+// ignores its idempotency key gets a warning.
+func TestToolThatIsNotIdempotentIsWarnedAbout(t *testing.T) {
 	var log bytes.Buffer
 	old := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
@@ -48,7 +48,7 @@ func TestToolThatMayHappenTwiceIsWarnedAbout(t *testing.T) {
 
 // The side effects that a tool declares in the words of the protocol are parsed; a missing or
 // contradictory declaration counts as unknown.
-func TestEffectIsWhatTheMakerDeclared(t *testing.T) {
+func TestEffectIsTheDeclaredOne(t *testing.T) {
 	yes, no := true, false
 	h := New(nil, nil)
 	p := params("n")

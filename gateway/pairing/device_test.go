@@ -103,8 +103,9 @@ func TestAPairingForSomeDaysEnds(t *testing.T) {
 	})
 }
 
-// TestADevicesPairingsAreApart: fetching a token or leaving in one role does not affect the other.
-func TestADevicesPairingsAreApart(t *testing.T) {
+// TestPairingsOfADeviceAreIndependent: fetching a token or leaving in one role does not affect the
+// other.
+func TestPairingsOfADeviceAreIndependent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &memoryStore{}
 		m := open(t, k)

@@ -206,7 +206,7 @@ func TestATakenInvitationThatNobodyConfirmsIsUndone(t *testing.T) {
 	})
 }
 
-func TestInvitationsEndAfterTenMinutesAndAreFew(t *testing.T) {
+func TestInvitationsExpireAfterTenMinutesAndAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &memoryStore{})
 		numbers := make(map[string]bool)
@@ -568,7 +568,7 @@ func TestTransfersOfAnotherMachineWithTheNameGoOn(t *testing.T) {
 	}
 }
 
-func TestATakenNameComesWithAFreeOne(t *testing.T) {
+func TestTakenNameSuggestsAFreeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := open(t, &memoryStore{devices: map[protocol.DeviceID]store.PairedDevice{"other": {Device: protocol.Device{ID: "other", NodeID: "vm-2"}}}})
 		m.o.Nodes = ownVM{}

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/store"
 )
 
-func TestWiderReachHoldsItsTools(t *testing.T) {
+func TestWiderReachWithholdsItsTools(t *testing.T) {
 	was := &protocol.Reach{
 		Tools: []string{"Bash", "Read"}, Caps: []string{"filesystem.read", "shell.exec"}, Sandbox: "workspace-write", Network: "blocked",
 		Folders: []protocol.Folder{{Path: "/home/a/docs"}, {Path: "/data", ReadOnly: true}},

@@ -46,7 +46,7 @@ func waiting(t *testing.T) (*Manager, *slow, chan outcome, protocol.Question) {
 	}
 }
 
-func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
+func TestConcurrentApprovalsCountOnce(t *testing.T) {
 	m, s, out, q := waiting(t)
 	var yes, no atomic.Int32
 	var wg sync.WaitGroup
@@ -81,7 +81,7 @@ func TestARequestIsApprovedOnceHoweverManySayYesAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhoLooksDoesNotWaitForTheDisk(t *testing.T) {
+func TestReadersDoNotWaitForTheDisk(t *testing.T) {
 	m, s, out, q := waiting(t)
 	done := make(chan error, 1)
 	go func() {

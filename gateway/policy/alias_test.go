@@ -40,7 +40,7 @@ var (
 	beside = []string{"/home/me/notes/a", "/usr/home/me/notes/a"}
 )
 
-func TestADenyHoldsByWhicheverNameOfItsFolder(t *testing.T) {
+func TestDenyHoldsForEveryNameOfItsFolder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rules, files []string
@@ -84,7 +84,7 @@ func checkDenied(t *testing.T, s *Set, rule, file string) {
 	}
 }
 
-func TestAnAllowHoldsForEachNameOfItsFolder(t *testing.T) {
+func TestAllowHoldsForEveryNameOfItsFolder(t *testing.T) {
 	t.Parallel()
 	all := []string{"secret/**", "/data/proj/secret/**", "/home/me/proj/secret/**", "/usr/home/me/proj/secret/**", "~/proj/secret/**", "**"}
 	notes := []string{"!/home/me/notes/**", "/home/me/notes/**", "/usr/home/me/notes/*", "~/notes/**"}
@@ -110,7 +110,7 @@ func TestAnAllowHoldsForEachNameOfItsFolder(t *testing.T) {
 	}
 }
 
-func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
+func TestRuleForAFolderHoldsForEveryName(t *testing.T) {
 	t.Parallel()
 	for _, verdict := range []Verdict{Allow, Deny} {
 		def := map[Verdict]Verdict{Allow: Ask, Deny: Allow}[verdict]
@@ -138,7 +138,7 @@ func TestARuleForAFolderHoldsByWhicheverOfItsNames(t *testing.T) {
 	}
 }
 
-func TestARuleAboutAFolderHoldsByItsOtherNames(t *testing.T) {
+func TestRuleAboutAFolderHoldsForItsOtherNames(t *testing.T) {
 	t.Parallel()
 	for _, writable := range []string{"/data/proj", "/home/me/proj"} {
 		for _, rule := range []string{"secret/**", "/home/me/proj/secret/**", "/data/proj/secret/**", "~/proj/secret/**"} {
@@ -154,7 +154,7 @@ func TestARuleAboutAFolderHoldsByItsOtherNames(t *testing.T) {
 	}
 }
 
-func TestTheFloorGoesByWhicheverName(t *testing.T) {
+func TestFloorHoldsForEveryName(t *testing.T) {
 	t.Parallel()
 	s := rulesFile(t, `{"default":"allow","rules":[]}`)
 	for _, command := range []string{

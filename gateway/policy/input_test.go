@@ -18,7 +18,7 @@ func typing(mode string, in protocol.CommandInput) Request {
 	return q
 }
 
-func TestInputIsJudgedAsWhatReadsIt(t *testing.T) {
+func TestInputIsJudgedByTheProgramThatReadsIt(t *testing.T) {
 	t.Parallel()
 	const echo, noRM = `{"rules":[{"tool":"Bash","argv":["echo","**"],"verdict":"allow"}]}`, `{"rules":[{"tool":"Bash","argv":["rm","**"],"verdict":"deny"}]}`
 	for name, c := range map[string]struct {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestWhatIsNoRulesFileSaysWhatToDo parses files with typical mistakes; each error gives the
+// TestInvalidRulesFileSaysWhatToDo parses files with typical mistakes; each error gives the
 // position and the expected value.
-func TestWhatIsNoRulesFileSaysWhatToDo(t *testing.T) {
+func TestInvalidRulesFileSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		"":                         `the file is empty; the smallest one is {"default":"ask","rules":[]}`,
@@ -48,7 +48,7 @@ func TestAFileMayBeginAsEditorsOnWindowsWriteIt(t *testing.T) {
 	}
 }
 
-func TestAMisspeltFieldIsTakenForWhatItIsLike(t *testing.T) {
+func TestMisspeltFieldSuggestsASimilarOne(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{
 		`{"rules":[{"tool":"Bash","agrv":["ls"],"verdict":"deny"}]}`:            `"agrv" (did you mean "argv"?) is unknown: the rule is off`,

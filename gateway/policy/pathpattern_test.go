@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt checks deny rules about paths when a folder is
+// TestRulesForFilesApplyToTheirFolder checks deny rules about paths when a folder is
 // moved or removed with everything in it.
-func TestAFolderIsHeldByWhatARuleSaysOfTheFilesInIt(t *testing.T) {
+func TestRulesForFilesApplyToTheirFolder(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		rule, path string

@@ -174,7 +174,7 @@ func normal(t *testing.T, f Frame) any {
 	return v
 }
 
-func TestRequestThatNobodyCouldReadIsNotSent(t *testing.T) {
+func TestUnreadableRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	_, err := EncodeRequest("1", "tool.invoke", ToolInvokeParams{Tool: "n__Bash", Args: json.RawMessage("{\"command\":\"\xff\"}")})
 	if !errors.Is(err, ErrBadRequest) {

@@ -97,7 +97,7 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 	}
 }
 
-func TestNothingAndTooMuchCannotBeAnsweredAtOnce(t *testing.T) {
+func TestAnswerAllRefusesNoneAndTooMany(t *testing.T) {
 	g, _ := openManager(t)
 	for _, n := range []int{0, protocol.MaxAnswers + 1} {
 		p := protocol.QuestionAnswerAllParams{Questions: make([]protocol.ShownQuestion, n), Decision: protocol.DecisionDeny}

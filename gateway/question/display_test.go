@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/tool"
 )
 
-func TestQuestionPutOffComesBackByItself(t *testing.T) {
+func TestPostponedQuestionReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := questiontest.NewStore()
 		g := New(s, nil, new(event.Bus))
@@ -77,7 +77,7 @@ func TestQuestionPutOffComesBackByItself(t *testing.T) {
 	})
 }
 
-func TestRestartKeepsAQuestionPutOff(t *testing.T) {
+func TestPostponedQuestionSurvivesARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := questiontest.NewStore()
 		q := question()
@@ -108,7 +108,7 @@ func TestRestartKeepsAQuestionPutOff(t *testing.T) {
 	})
 }
 
-func TestSnoozeOfNothingAndForTooLongIsRefused(t *testing.T) {
+func TestInvalidSnoozeIsRefused(t *testing.T) {
 	g := New(questiontest.NewStore(), nil, new(event.Bus))
 	for _, p := range []protocol.QuestionSnoozeParams{{}, {IDs: []protocol.QuestionID{"q"}, For: -1}, {IDs: []protocol.QuestionID{"q"}, For: protocol.MaxSnooze + 1}} {
 		if err := g.Display.Snooze(t.Context(), p); !errors.Is(err, protocol.ErrBadRequest) {

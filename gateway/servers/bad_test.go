@@ -212,8 +212,8 @@ func TestABadAnswerFailsAlone(t *testing.T) {
 	})
 }
 
-// TestAnEndSaysWhy starts a command that ends at once.
-func TestAnEndSaysWhy(t *testing.T) {
+// TestServerThatEndsSaysWhy starts a command that ends at once.
+func TestServerThatEndsSaysWhy(t *testing.T) {
 	h := startGateway(t)
 	name := h.bad("exit", protocol.ServerFailed)
 	if got := h.failure(name); got != "the command ended with exit code 1: Error: API_KEY is not set" {

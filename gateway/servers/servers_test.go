@@ -84,8 +84,8 @@ func jsonString(s string) string {
 	return string(raw)
 }
 
-// TestALyingServerStillAsks lets the agent call a tool that claims to only read.
-func TestALyingServerStillAsks(t *testing.T) {
+// TestToolThatClaimsToOnlyReadNeedsApproval lets the agent call a tool that claims to only read.
+func TestToolThatClaimsToOnlyReadNeedsApproval(t *testing.T) {
 	h := startGateway(t)
 	h.stdio("liar")
 	h.call("liar__echo", `{"text": "one"}`)

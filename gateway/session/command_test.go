@@ -60,8 +60,9 @@ func TestSlashCommands(t *testing.T) {
 	}
 }
 
-// TestAModelMayBeSetInHalves: GSV's command line sets provider and ID one after the other.
-func TestAModelMayBeSetInHalves(t *testing.T) {
+// TestProviderAndModelCanBeSetSeparately: GSV's command line sets provider and ID one after the
+// other.
+func TestProviderAndModelCanBeSetSeparately(t *testing.T) {
 	g := start(t)
 	set := func(p protocol.ModelPatch, want, status string) {
 		t.Helper()
@@ -88,7 +89,7 @@ func TestAModelMayBeSetInHalves(t *testing.T) {
 	set(protocol.ModelPatch{ID: new("small")}, provider+"/small", provider+"/small")
 }
 
-func TestSettingsThatEveryWindowWouldHaveToHoldAreRefused(t *testing.T) {
+func TestOversizedSettingsAreRefused(t *testing.T) {
 	g := start(t, llmtest.Say("ok"))
 	long, huge := strings.Repeat("x", maxModel+1), strings.Repeat("x", maxPrompt+1)
 	for name, p := range map[string]protocol.SessionPrefsPatch{
@@ -110,7 +111,7 @@ func TestSettingsThatEveryWindowWouldHaveToHoldAreRefused(t *testing.T) {
 	g.end(res.RunID)
 }
 
-func TestAMessageThatNoWindowCouldShowIsRefused(t *testing.T) {
+func TestOversizedMessageIsRefused(t *testing.T) {
 	g := start(t)
 	_, err := g.Send(t.Context(), ann, protocol.ChatSendParams{SessionKey: chat, Message: strings.Repeat("x", maxMessage+1)})
 	if !errors.Is(err, protocol.ErrTooLarge) || !strings.Contains(err.Error(), "put it into a file") {

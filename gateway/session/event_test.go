@@ -56,7 +56,7 @@ func TestAgentAnswersAnEvent(t *testing.T) {
 
 // A command started by a job or a stranger stays attributed to them when its run is no longer
 // known.
-func TestACommandIsWhoseItsCallWasThoughItsRunIsGone(t *testing.T) {
+func TestCommandBelongsToItsCallAfterItsRunEnded(t *testing.T) {
 	g := start(t, llmtest.Say("Hello."), llmtest.Say("a"), llmtest.Say("b"), llmtest.Say("c"), llmtest.Say("d"))
 	g.end(g.send("Hi").RunID)
 	for id, want := range map[protocol.RunID]protocol.AskedBy{
@@ -120,7 +120,7 @@ func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 	}
 }
 
-func TestChatIsNotCalledByAnEvent(t *testing.T) {
+func TestEventDoesNotNameAChat(t *testing.T) {
 	g := start(t, llmtest.Say("It is done."))
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestChatIsNotCalledByAnEvent(t *testing.T) {
 	}
 }
 
-func TestTooManyEventsWaitWhereTheyComeFrom(t *testing.T) {
+func TestExcessEventsWaitAtTheirSource(t *testing.T) {
 	g := start(t)
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)

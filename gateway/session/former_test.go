@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestTheMainChatOfBeforeStaysReachable(t *testing.T) {
+func TestFormerMainChatStaysReachable(t *testing.T) {
 	g := withModel(t, llmtest.Say("Old."), llmtest.Say("New."), llmtest.Say("Again."))
 	g.end(g.send("hello").RunID)
 	g.set(func(c *config.Config) { c.Session.MainKey = "home" })

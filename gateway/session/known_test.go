@@ -84,7 +84,7 @@ func TestAgentIsNotStartedForKnownEnds(t *testing.T) {
 
 // The agent reads the end of the command while the event is queued. Then the run behind the event
 // must start.
-func TestEventThatItsAgentLearnsOfMeanwhileWakesNobody(t *testing.T) {
+func TestEventThatItsAgentAlreadySawStartsNoRun(t *testing.T) {
 	asked := make(chan struct{})
 	g := start(t, llmtest.Step{}.Check(func(llm.Request) { close(asked) }).Hang(), llmtest.Say("Here."))
 	first := g.send("Build it.").RunID

@@ -190,7 +190,7 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	}
 }
 
-func TestARecordingIsHeardThoughItsSenderHasLeft(t *testing.T) {
+func TestRecordingIsReadAfterItsSenderLeft(t *testing.T) {
 	leave, left := context.WithCancel(t.Context())
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	g.transcribe = func(ctx context.Context, _, _ string, _ []byte) (string, error) {

@@ -51,7 +51,7 @@ func (g *gateway) restoreArchive(id protocol.SessionID) {
 	}
 }
 
-func TestAConversationThatIsBroughtBackIsNotNotedTwice(t *testing.T) {
+func TestRestoredConversationIsNotRememberedTwice(t *testing.T) {
 	g := withModel(
 		t, llmtest.Say("Nice."), llmtest.Say("<summary>s</summary><memories>- Ann has a cat</memories>"),
 		llmtest.Say("Good."), llmtest.Say("<summary>s</summary><memories>- Ann has a dog</memories>"), llmtest.Say("x"),
@@ -78,7 +78,7 @@ func TestAConversationThatIsBroughtBackIsNotNotedTwice(t *testing.T) {
 	}
 }
 
-func TestUndoneCompactionIsNotNotedTwice(t *testing.T) {
+func TestUndoneCompactionIsNotRememberedTwice(t *testing.T) {
 	g := withModel(
 		t, llmtest.Say("Nice."), llmtest.Say("Good."), llmtest.Say("<summary>s</summary><memories>- Ann has a cat</memories>"),
 		llmtest.Say("<summary>s</summary><memories>- Ann has one cat</memories>"), llmtest.Say("<summary>s</summary><memories>- Ann has a dog</memories>"), llmtest.Say("x"),

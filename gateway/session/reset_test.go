@@ -146,9 +146,9 @@ func TestAChatReturnsToTheDefaultResetPolicy(t *testing.T) {
 	}
 }
 
-// TestTheirOwnCommandBeginsAChatThatIsDueAfresh: a command counts as activity, so it must reset a
+// TestOwnCommandResetsADueChat: a command counts as activity, so it must reset a
 // chat that is due; otherwise that day would have no reset.
-func TestTheirOwnCommandBeginsAChatThatIsDueAfresh(t *testing.T) {
+func TestOwnCommandResetsADueChat(t *testing.T) {
 	began, end := make(chan struct{}), make(chan struct{})
 	g := startWith(t, &tooltest.Machine{Run: func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
 		if strings.Contains(string(inv.Args), "make") {

@@ -48,7 +48,7 @@ func TestMessagesOfOthersAreNeverCommands(t *testing.T) {
 	}
 }
 
-func TestThePersonOnAChannelChatsAndNoMore(t *testing.T) {
+func TestThePersonOnAChannelMayOnlyChat(t *testing.T) {
 	g := start(t, llmtest.Call(bash, `{"command":"make"}`), llmtest.Say("Well."))
 	bob := auth.ChannelOwner("xmpp", "bob@example.org")
 	for text, want := range map[string]string{

@@ -77,7 +77,7 @@ func TestQueueOrderIsStableWithinAMillisecond(t *testing.T) {
 	}
 }
 
-func TestQueuedMessageCanBeTakenBack(t *testing.T) {
+func TestQueuedMessageCanBeWithdrawn(t *testing.T) {
 	ready := make(chan struct{})
 	g := start(t, llmtest.Say("one").Wait(ready))
 	first, second := g.send("1"), g.send("2")
@@ -111,7 +111,7 @@ func TestStopRetainsTheAnswerSoFar(t *testing.T) {
 	}
 }
 
-func TestRunIDIsTakenOnce(t *testing.T) {
+func TestRunIDIsAcceptedOnce(t *testing.T) {
 	ready := make(chan struct{})
 	defer close(ready)
 	g := start(t, llmtest.Say("one").Wait(ready))
@@ -124,9 +124,9 @@ func TestRunIDIsTakenOnce(t *testing.T) {
 	}
 }
 
-// TestAMessageThatIsOnItsWayIsTakenOnce: the sender retries while the attachments are still being
+// TestMessageInTransitIsAcceptedOnce: the sender retries while the attachments are still being
 // processed.
-func TestAMessageThatIsOnItsWayIsTakenOnce(t *testing.T) {
+func TestMessageInTransitIsAcceptedOnce(t *testing.T) {
 	g := &gateway{t: t, home: t.TempDir(), cfg: config.Default(), tower: &tooltest.Machine{}}
 	listening, heard := make(chan struct{}), make(chan struct{})
 	g.transcribe = func(context.Context, string, string, []byte) (string, error) {

@@ -182,7 +182,7 @@ func TestEnableKeepsTheSettingUnderANameThatCanBeAddressed(t *testing.T) {
 	}
 }
 
-func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
+func TestPromptListsUsableSkillsAndCountsTheOthers(t *testing.T) {
 	c := newTestCatalog(t)
 	c.write(t, "skills/a/SKILL.md", "---\nname: a<b\ndescription: |\n  Does <this>\n  & that.\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"jq\"]}}}\n---\n")
 	text, err := c.Prompt("main")
@@ -211,9 +211,9 @@ func TestPromptTellsOfUsableSkillsAndCountsTheOthers(t *testing.T) {
 	}
 }
 
-// TestTheAgentHasTheTextOfWhatIsAlwaysFollowed: the text of a skill with "always" is in the system
+// TestPromptHasTheTextOfAlwaysSkills: the text of a skill with "always" is in the system
 // prompt, as the settings window and the protocol say.
-func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
+func TestPromptHasTheTextOfAlwaysSkills(t *testing.T) {
 	c := newTestCatalog(t)
 	c.write(t, "skills/tone/SKILL.md", "---\nname: tone\ndescription: How to write.\nalways: true\n---\nWrite short sentences.\n")
 	c.write(t, "skills/other/SKILL.md", "---\nname: other\ndescription: Else.\n---\nNot told.\n")
@@ -234,7 +234,7 @@ func TestTheAgentHasTheTextOfWhatIsAlwaysFollowed(t *testing.T) {
 	told("How to write.", "!word word")
 }
 
-func TestBuiltInSkillsAreSound(t *testing.T) {
+func TestBuiltInSkillsAreValid(t *testing.T) {
 	c := newTestCatalog(t)
 	s, err := c.Status(t.Context(), protocol.SkillsParams{})
 	if err != nil || len(s.Skills) != 3 {
@@ -247,7 +247,7 @@ func TestBuiltInSkillsAreSound(t *testing.T) {
 	}
 }
 
-func TestWhatEachMachineLacksIsSaid(t *testing.T) {
+func TestMissingNeedsOfEachMachineAreNamed(t *testing.T) {
 	c := newTestCatalog(t)
 	c.write(t, "skills/x/SKILL.md", "---\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"jq\",\"gh\"]}}}\n---\nX.")
 	c.nodes = []protocol.NodeInfo{{ID: "full", Online: true, Platform: "linux"}, {ID: "away"}}

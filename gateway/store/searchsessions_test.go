@@ -117,7 +117,7 @@ func TestChatsAreFoundPageByPage(t *testing.T) {
 	}
 }
 
-func TestAPageOfChatsThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidPageOfChatsIsRefused(t *testing.T) {
 	s := openTest(t)
 	must(s.Messages.Append(t.Context(), key, user("word")))(t)
 	for _, page := range []string{"n", "0", "x1", "1.", "-99999999999999", "99999999999999999999"} {

@@ -27,7 +27,7 @@ func TestSessionIsCreatedWithItsReadID(t *testing.T) {
 	}
 }
 
-func TestReadsOfManyKeysTakeNoMemoryForEver(t *testing.T) {
+func TestReadsOfManyKeysDoNotAccumulateMemory(t *testing.T) {
 	var p unsavedSessions
 	for i := range 3 * maxUnsaved {
 		p.get(protocol.SessionKey(fmt.Sprint(i)), 1)

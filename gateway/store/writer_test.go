@@ -81,7 +81,7 @@ func TestFailedWriteUndoesOnlyItself(t *testing.T) {
 	}
 }
 
-func TestWriteWhoseContextEndsBeforeItBeganIsNotDone(t *testing.T) {
+func TestCancelledWriteIsNotStarted(t *testing.T) {
 	s := openTest(t)
 	release := holdWriter(t, s)
 	ctx, cancel := context.WithCancel(t.Context())

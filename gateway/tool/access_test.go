@@ -95,7 +95,7 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 	g.bound(inv)
 }
 
-func TestReadThatPassesUnaskedIsBoundToWhereItsPathLed(t *testing.T) {
+func TestUnaskedReadIsBoundToItsResolvedPath(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.must(tool.Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
 	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}

@@ -39,7 +39,7 @@ func TestUnansweredQuestionIsNoDenial(t *testing.T) {
 	g.noQuestions()
 }
 
-func TestOwnActIsNotAskedButARuleStopsIt(t *testing.T) {
+func TestOwnCallNeedsNoApprovalButObeysRules(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	own := command("a", "make")
 	own.Direct = true
@@ -56,7 +56,7 @@ func TestOwnActIsNotAskedButARuleStopsIt(t *testing.T) {
 	}
 }
 
-func TestGrantForTheSessionLetsExactlyTheSameCallThrough(t *testing.T) {
+func TestSessionGrantAllowsOnlyTheSameCall(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.ask(command("a", "make"), protocol.DecisionAllow, protocol.ScopeSession, "")
 	if res := g.must(command("b", "make")); res.Info.State != protocol.CallDone || res.Info.ApprovalID != "" {
@@ -102,7 +102,7 @@ func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
 	}
 }
 
-func TestAnswerForAlwaysMakesARuleAndTheAuditTellsOfBoth(t *testing.T) {
+func TestAllowAlwaysCreatesARuleAndAuditsBoth(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
 	end := g.do(t.Context(), command("a", "go vet ./gateway"))
@@ -181,7 +181,7 @@ func TestModeOfAChatHolds(t *testing.T) {
 	}
 }
 
-func TestChangedCallRunsAsThePersonWantsItAndIsCheckedAnew(t *testing.T) {
+func TestEditedCallIsCheckedAgainAndRuns(t *testing.T) {
 	for _, c := range []struct {
 		args, state, text string
 		runs              int

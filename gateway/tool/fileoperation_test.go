@@ -77,7 +77,7 @@ func TestTheAgentHasNoFileOperations(t *testing.T) {
 	}
 }
 
-func TestAFolderIsNotTakenAwayWithAFileThatARuleKeeps(t *testing.T) {
+func TestFolderWithAProtectedFileIsNotDeleted(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.rule(`{"tool":"Write","path":"/srv/app/keep/a.txt","verdict":"deny","reason":"it stays"}`)
 	c := trash("/srv/app")

@@ -21,7 +21,7 @@ func ownTool(by chan<- protocol.AskedBy, problem string) tool.Own {
 	})}
 }
 
-func TestTheGatewaysOwnToolsHearWhoCausedThem(t *testing.T) {
+func TestNativeToolsLearnWhoCausedThem(t *testing.T) {
 	g := start(t, nil)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	by := make(chan protocol.AskedBy, 1)

@@ -196,7 +196,7 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	}
 }
 
-func TestStoppedCallReturnsWhatThereIs(t *testing.T) {
+func TestStoppedCallReturnsThePartialOutput(t *testing.T) {
 	began := make(chan struct{})
 	g := start(t, &tooltest.Machine{Run: func(_ protocol.ToolInvoke, stop <-chan struct{}) (any, error) {
 		close(began)
@@ -323,7 +323,7 @@ func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotFitIsAnErrorBeforeAnything(t *testing.T) {
+func TestInvalidCallFailsBeforeAnythingElse(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	for name, c := range map[string]struct {
 		tool protocol.ToolName

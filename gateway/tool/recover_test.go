@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-func TestDirectCallsOfAnEarlierStartComeToAnEnd(t *testing.T) {
+func TestDirectCallsOfAnEarlierStartEnd(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	put := func(id, run, state string, effect protocol.Effect) {
 		t.Helper()

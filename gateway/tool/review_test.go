@@ -94,7 +94,7 @@ func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
 	}
 }
 
-func TestUndoTakesBackWhatAnAnswerGave(t *testing.T) {
+func TestUndoRevokesTheGrantOfAnAnswer(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	for _, scope := range []string{protocol.ScopeAlways, protocol.ScopeSession} {
 		sub := g.bus.Subscribe()

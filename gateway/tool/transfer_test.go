@@ -29,9 +29,9 @@ func transferTool(start func()) tool.Own {
 	panic("no Transfer")
 }
 
-// TestATransferIsNoWayRoundARuleAboutFiles: in a trusted chat, everything is allowed that no rule
+// TestTransferObeysRulesAboutFiles: in a trusted chat, everything is allowed that no rule
 // denies or asks about; rules about files apply to transfers, too.
-func TestATransferIsNoWayRoundARuleAboutFiles(t *testing.T) {
+func TestTransferObeysRulesAboutFiles(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	moved := 0
 	g.Registry.Register(transferTool(func() { moved++ }))

@@ -11,9 +11,9 @@ import (
 	"fairlead/gateway/tool/tooltest"
 )
 
-// TestAQuestionThatNobodyIsThereForEnds: approvals of schedules and strangers expire, even if
+// TestQuestionEndsWhenNobodyCanAnswer: approvals of schedules and strangers expire, even if
 // approvals may otherwise wait forever.
-func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
+func TestQuestionEndsWhenNobodyCanAnswer(t *testing.T) {
 	for _, c := range []struct {
 		kind string
 		set  time.Duration
@@ -74,9 +74,9 @@ func TestAQuestionThatNobodyIsThereForEnds(t *testing.T) {
 	}
 }
 
-// TestARunWaitsOnceForSomebodyWhoIsNotThere: otherwise a job of many steps would wait at each of
+// TestRunWaitsOnceForAnAbsentPerson: otherwise a job of many steps would wait at each of
 // them.
-func TestARunWaitsOnceForSomebodyWhoIsNotThere(t *testing.T) {
+func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := start(t, &tooltest.Machine{})
 		g.cfg.Approvals.Timeout = int((5 * time.Minute).Milliseconds())

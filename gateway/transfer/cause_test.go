@@ -15,7 +15,7 @@ import (
 
 // A waiting transfer may need a new approval if the rules have changed. A transfer of a job or a
 // stranger must not count as the person's own.
-func TestAnAgentsTransferIsWhoseItsRunIs(t *testing.T) {
+func TestTransferOfAnAgentBelongsToTheCauseOfItsRun(t *testing.T) {
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "fairlead.db"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,13 +14,13 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestNoKillMakesAWrongFile kills gateway and nodes by signal 9 in the middle of transfers, and
+// TestNoKillCorruptsAFile kills gateway and nodes by signal 9 in the middle of transfers, and
 // cuts their wires: every transfer must end with equal files, and a sent name must never hold other
 // content. While one of the processes is dead, its unfinished files are changed. FAIRLEAD_ROUNDS is
 // the number of transfers. FAIRLEAD_KILLS=often gives a busy machine no more time than an idle one.
 // FAIRLEAD_NETNS names the network namespaces of gateway and nodes, as "GATEWAY,A,B,ADDRESS,HERE",
 // where the last one is this process's own address: see packaging/transfer-test.sh.
-func TestNoKillMakesAWrongFile(t *testing.T) {
+func TestNoKillCorruptsAFile(t *testing.T) {
 	rounds := 4
 	if n, err := strconv.Atoi(os.Getenv("FAIRLEAD_ROUNDS")); err == nil {
 		rounds = n

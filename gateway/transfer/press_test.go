@@ -134,7 +134,7 @@ func TestLastActionIsStored(t *testing.T) {
 
 // A node disconnects at the moment in which its transfer is cancelled or paused: neither request is
 // lost, even if the gateway restarts.
-func TestACancelInTheMomentOfACutIsNotLost(t *testing.T) {
+func TestCancelDuringADisconnectIsNotLost(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 48<<20)
 	for i, press := range []struct {

@@ -235,7 +235,7 @@ func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
 	})
 }
 
-func TestATransferThatGetsOnOutlivesSilence(t *testing.T) {
+func TestProgressingTransferOutlivesSilence(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 0))
 		done := int64(0)
@@ -251,7 +251,7 @@ func TestATransferThatGetsOnOutlivesSilence(t *testing.T) {
 	})
 }
 
-func TestASourceMayCountForMinutes(t *testing.T) {
+func TestSourceMayScanForMinutes(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
 		s.comes("a", s.source(100, 5*time.Minute))
 		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {

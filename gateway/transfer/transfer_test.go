@@ -298,9 +298,9 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
 }
 
-// TestAnInterruptionHasAWaitOfItsOwn: the expiry limits the wait for an offline node, not the
+// TestInterruptionStartsAWaitOfItsOwn: the expiry limits the wait for an offline node, not the
 // duration of the transfer.
-func TestAnInterruptionHasAWaitOfItsOwn(t *testing.T) {
+func TestInterruptionStartsAWaitOfItsOwn(t *testing.T) {
 	r := newRig(t, "a", "b")
 	r.file("a", "x.bin", 48<<20)
 	r.nodes["a"].wire.slow.turn(true)

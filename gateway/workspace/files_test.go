@@ -10,9 +10,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWhatIsNoPlainFileIsRefusedWithTheReason checks that no contents of an agent's folder cause an
+// TestSpecialFilesAreRefusedWithTheReason checks that no contents of an agent's folder cause an
 // internal error of the gateway.
-func TestWhatIsNoPlainFileIsRefusedWithTheReason(t *testing.T) {
+func TestSpecialFilesAreRefusedWithTheReason(t *testing.T) {
 	home := t.TempDir()
 	w := NewFiles(home, nil)
 	if _, err := w.Write("main", "notes.md", nil); err != nil {

@@ -11,9 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestLookingIntoAnUnknownAgentMakesNothing: a listing used to create the folder, with all files of
+// TestReadingAnUnknownAgentCreatesNothing: a listing used to create the folder, with all files of
 // a new agent.
-func TestLookingIntoAnUnknownAgentMakesNothing(t *testing.T) {
+func TestReadingAnUnknownAgentCreatesNothing(t *testing.T) {
 	home := t.TempDir()
 	w := NewFiles(home, config.Default)
 	list, err := w.List("ghost", "/")

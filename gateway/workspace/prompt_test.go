@@ -79,21 +79,21 @@ func TestThePromptHasItsSectionsInOrder(t *testing.T) {
 	checkOmitted(t, text, "You are Fairlead")
 }
 
-func TestWhatIsPrivateStaysOutOfSharedChats(t *testing.T) {
+func TestPrivateFilesStayOutOfSharedChats(t *testing.T) {
 	w := folder(t, everything...)
 	text := w.Prompt(Facts{Session: "agent:main:irc:group:1", Now: noon})
 	inOrder(t, text, "# This chat", "S!", "U!", "A!", "T!", "(shared)")
 	checkOmitted(t, text, "M!", "N28!", "N1!", "H!")
 }
 
-func TestWhileItIsSetUpTheAgentSeesLittleElse(t *testing.T) {
+func TestSetupPromptOmitsMostSections(t *testing.T) {
 	w := folder(t, append(everything, "BOOTSTRAP.md", "Ask for a name.")...)
 	text := w.Prompt(Facts{Private: true, Now: noon, Skills: "K!"})
 	inOrder(t, text, "# First of all (BOOTSTRAP.md)", "Ask for a name.", "S!", "I!", "U!", "HEARTBEAT_OK", "# Right now")
 	checkOmitted(t, text, "A!", "M!", "N1!", "T!", "K!")
 }
 
-func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
+func TestUnchangedDefaultFilesAreNotInThePrompt(t *testing.T) {
 	w := folder(t)
 	for _, name := range []string{"SOUL.md", "IDENTITY.md", "USER.md", "AGENTS.md", "MEMORY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"} {
 		if data, err := os.ReadFile(filepath.Join(w.dir, name)); err != nil || len(data) == 0 {
@@ -103,7 +103,7 @@ func TestDefaultFilesSayNothingOfTheirOwn(t *testing.T) {
 	checkOmitted(t, w.Prompt(Facts{Private: true, Now: noon}), "<!--", "First of all", "USER.md)", "MEMORY.md)")
 }
 
-func TestLongFilesAreCutAndTheCutIsSaid(t *testing.T) {
+func TestLongFilesAreCutAndMarked(t *testing.T) {
 	w := folder(t, "USER.md", strings.Repeat("ü", maxFile), "SOUL.md", "S!")
 	text := w.Prompt(Facts{Private: true, Now: noon})
 	inOrder(t, text, "S!", "üüü\n[USER.md is longer than 20000 bytes")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func TestWatchTellsOfFilesInNewFoldersAndNotOfArchives(t *testing.T) {
+func TestWatchReportsNewFoldersButNotArchives(t *testing.T) {
 	home := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, told, done := make(chan struct{}), make(chan []string, 100), make(chan error, 1)

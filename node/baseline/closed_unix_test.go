@@ -88,7 +88,7 @@ func TestManyNewFilesHideNone(t *testing.T) {
 	k.check(map[string]string{".husky/0": "", ".husky/24": "", ".husky/9": "", ".husky/zz": "old", ".idea/0": "mine", ".idea/24": "mine", ".idea/9": "mine"})
 }
 
-func TestWritableConfigurationIsPutBack(t *testing.T) {
+func TestWritableConfigurationIsReverted(t *testing.T) {
 	k := newKit(t)
 	k.write(".git/HEAD", "ref: refs/heads/main")
 	k.write(".git/config", "[core]\n\tbare = false\n")
@@ -100,7 +100,7 @@ func TestWritableConfigurationIsPutBack(t *testing.T) {
 	}
 }
 
-func TestWhereALinkLeadsIsLookedAt(t *testing.T) {
+func TestLinkTargetsAreChecked(t *testing.T) {
 	k := newKit(t)
 	k.write("conf/profile", "old")
 	k.write("conf/hooks/a", "old")

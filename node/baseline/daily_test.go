@@ -135,7 +135,7 @@ func TestHarmfulSettingsAreFound(t *testing.T) {
 	}
 }
 
-func TestProgramsOfEnvironmentsAreLookedInto(t *testing.T) {
+func TestProgramsOfEnvironmentsAreChecked(t *testing.T) {
 	k := newKit(t)
 	k.write(".venv/pyvenv.cfg", "home = /usr/bin\n")
 	k.write(".venv/bin/activate", "x")

@@ -102,7 +102,7 @@ func TestProgramsOfPackagesChangeOnlyWithTheirPackage(t *testing.T) {
 	}
 }
 
-func TestRepositoriesInCrowdedFoldersAreLookedAt(t *testing.T) {
+func TestRepositoriesInCrowdedFoldersAreChecked(t *testing.T) {
 	k := newKit(t)
 	k.write("_deps/a-src/.git/HEAD", "ref: refs/heads/main")
 	k.write("_deps/a-src/.git/config", "[core]\n")

@@ -171,8 +171,8 @@ func TestAnAnswerIsForAllFiles(t *testing.T) {
 	k.check(map[string]string{".husky/hook-000": "x", fmt.Sprintf(".husky/hook-%03d", maxNamed+2): "x"})
 }
 
-// TestAToolNeedNotWaitForALook looks at a file that takes as long as the test wants.
-func TestAToolNeedNotWaitForALook(t *testing.T) {
+// TestToolsDoNotWaitForAScan looks at a file that takes as long as the test wants.
+func TestToolsDoNotWaitForAScan(t *testing.T) {
 	k := newKit(t)
 	run := k.Begin(Command{ID: "1"})
 	k.looking <- struct{}{} // a look that takes for ever
@@ -191,7 +191,7 @@ func TestAToolNeedNotWaitForALook(t *testing.T) {
 	}
 }
 
-func TestAnEditDuringALookStays(t *testing.T) {
+func TestEditDuringAScanStays(t *testing.T) {
 	k := newKit(t)
 	k.write(".envrc", "old")
 	run := k.Begin(Command{ID: "1"})

@@ -177,7 +177,7 @@ func TestRevertRefusesAnAlteredFile(t *testing.T) {
 	}
 }
 
-func TestAWriteThatNeverHappenedIsNoChange(t *testing.T) {
+func TestBackupWithoutAWriteIsNotAChange(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	file := filepath.Join(dir, "a.txt")

@@ -78,7 +78,7 @@ func TestAFileThatIsGoneIsCreatedAgain(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNoTextIsNotEdited(t *testing.T) {
+func TestFileThatIsNotTextIsNotEdited(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	for name, c := range map[string]struct{ content, why string }{

@@ -107,7 +107,7 @@ func BenchmarkListOfFiftyThousand(b *testing.B) {
 	}
 }
 
-func TestActsAreWorded(t *testing.T) {
+func TestActionsAreDescribedInWords(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "a"), "A")
@@ -130,7 +130,7 @@ func TestActsAreWorded(t *testing.T) {
 	}
 }
 
-func TestTrashSaysHowFarItCame(t *testing.T) {
+func TestFailedTrashReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "a"), "A")

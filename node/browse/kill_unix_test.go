@@ -14,9 +14,9 @@ import (
 	"fairlead/node/workspace"
 )
 
-// TestKilledBetweenKeepingAndReplacing runs itself as another process, which the system kills at
-// the point where nothing can be cleaned up any more.
-func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
+// TestKillBetweenBackupAndReplaceLosesNothing runs itself as another process, which the system
+// kills at the point where nothing can be cleaned up any more.
+func TestKillBetweenBackupAndReplaceLosesNothing(t *testing.T) {
 	t.Parallel()
 	if dir := os.Getenv("FAIRLEAD_TEST_KILLED"); dir != "" {
 		ws, err := workspace.Open(dir)
@@ -35,7 +35,7 @@ func TestKilledBetweenKeepingAndReplacing(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "ws")
 	put(t, filepath.Join(dir, "a.txt"), "one\n")
-	child := exec.Command(os.Args[0], "-test.run=^TestKilledBetweenKeepingAndReplacing$")
+	child := exec.Command(os.Args[0], "-test.run=^TestKillBetweenBackupAndReplaceLosesNothing$")
 	child.Env = append(os.Environ(), "FAIRLEAD_TEST_KILLED="+dir)
 	if err := child.Run(); err == nil {
 		t.Fatal("it was not killed")

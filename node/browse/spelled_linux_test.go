@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestNamesThatAreNoTextCanBeMovedAndBroughtBack(t *testing.T) {
+func TestNamesThatAreNotTextCanBeMovedAndRestored(t *testing.T) {
 	t.Parallel()
 	b, dir := browser(t)
 	put(t, filepath.Join(dir, "f\xe9/caf\xe9"), "x")

@@ -54,7 +54,7 @@ func TestOneOfManyConcurrentProofsIsAccepted(t *testing.T) {
 	echo(t, conn)
 }
 
-func TestWhoeverIsNotTheSourceIsHungUpOn(t *testing.T) {
+func TestOnlyTheSourceStaysConnected(t *testing.T) {
 	t.Parallel()
 	call, l := pairOf(t)
 	ended := acceptInBackground(t, l)

@@ -87,7 +87,7 @@ func TestADestinationListensOnPrivateAddressesOnly(t *testing.T) {
 	}
 }
 
-func TestTheOwnerSaysWhetherThereIsAny(t *testing.T) {
+func TestOwnerCanTurnDirectTransfersOff(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]bool{"": false, Off: false, LAN: true} {
 		if c, err := Parse(mode); err != nil || (c != nil) != want {

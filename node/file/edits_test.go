@@ -109,7 +109,7 @@ func TestEditsAreAllMadeOrNone(t *testing.T) {
 	}
 }
 
-func TestAnExpectedHashHolds(t *testing.T) {
+func TestExpectedHashIsChecked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	path := b.File("f", "one")

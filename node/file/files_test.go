@@ -99,7 +99,7 @@ func TestReadOfAPartDoesNotReadTheRest(t *testing.T) {
 	}
 }
 
-func TestReadReturnsImagesToLookAt(t *testing.T) {
+func TestReadReturnsImages(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var buf bytes.Buffer

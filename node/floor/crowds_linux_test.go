@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestCrowdedFoldersAreLookedInto(t *testing.T) {
+func TestCrowdedFoldersAreScanned(t *testing.T) {
 	dir, at := newTree(t)
 	crowded := []string{"node_modules/a", "web/node_modules/.bin", "target/debug", ".git/objects/ab", "venv/bin", "vendor/a", ".husky"}
 	for _, c := range crowded {
@@ -87,8 +87,9 @@ func TestLostReportsHideNoOpenFile(t *testing.T) {
 	}
 }
 
-// TestUnchangedCrowdsAreNotReadAgain counts folders, as the time of a look depends on the machine.
-func TestUnchangedCrowdsAreNotReadAgain(t *testing.T) {
+// TestUnchangedCrowdedFoldersAreNotReadAgain counts folders, as the time of a look depends on the
+// machine.
+func TestUnchangedCrowdedFoldersAreNotReadAgain(t *testing.T) {
 	dir, at := newTree(t)
 	for i := range 200 {
 		write(t, at("node_modules/"+strconv.Itoa(i)+"/index.js"))

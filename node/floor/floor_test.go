@@ -202,8 +202,8 @@ func BenchmarkFiles(b *testing.B) {
 	}
 }
 
-// TestCrowdedFoldersHaveFloorFiles: a look after a command finds them, and nothing protects them while
-// a package manager replaces them.
+// TestCrowdedFoldersHaveFloorFiles: a look after a command finds them, and nothing protects them
+// while a package manager replaces them.
 func TestCrowdedFoldersHaveFloorFiles(t *testing.T) {
 	dir, at := newTree(t)
 	inner := []string{
@@ -309,7 +309,7 @@ func TestManyNewFoldersPushOutNone(t *testing.T) {
 	}
 }
 
-func TestWhereALinkLeadsIsListed(t *testing.T) {
+func TestLinkTargetsAreListed(t *testing.T) {
 	dir, at := newTree(t)
 	write(t, at("conf/b/pre-push"), at("conf/profile"), at("other"))
 	for link, target := range map[string]string{

@@ -23,7 +23,7 @@ func address(t *testing.T, text string) *url.URL {
 
 // A server or a name must not turn an allowed download into a request to this computer, to its
 // network, or to the service with a cloud machine's keys.
-func TestDownloadGoesInsideOnlyIfItsAddressSaysSo(t *testing.T) {
+func TestDownloadReachesPrivateAddressesOnlyIfNamed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		first, to string // the address that was allowed, and where it leads

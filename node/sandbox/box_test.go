@@ -9,7 +9,7 @@ import (
 	"fairlead/node/sandbox"
 )
 
-func TestSpecsThatMeanNothingAreRefused(t *testing.T) {
+func TestMeaninglessSpecsAreRefused(t *testing.T) {
 	box, err := sandbox.New(t.Context(), sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -142,9 +142,9 @@ func outsideTemp(t *testing.T) string {
 	return dir
 }
 
-// TestReportIsWhatHappens disables each layer and compares the report with what a command can then
-// do.
-func TestReportIsWhatHappens(t *testing.T) {
+// TestReportMatchesTheEnforcement disables each layer and compares the report with what a command
+// can then do.
+func TestReportMatchesTheEnforcement(t *testing.T) {
 	for _, missing := range [][]string{nil, {"landlock"}, {"seccomp"}, {"landlock", "bubblewrap"}, {"landlock", "bubblewrap", "seccomp"}, {"mounts"}, {"helper"}} {
 		t.Run(strings.Join(missing, "+"), func(t *testing.T) {
 			k := newKit(t, missing...)
@@ -212,7 +212,7 @@ func TestReportIsWhatHappens(t *testing.T) {
 
 // Commands cannot change their view of the files, and no program that would do so for them works
 // inside: one reason not to use bubblewrap around Landlock.
-func TestCommandsMakeThemselvesNoOtherView(t *testing.T) {
+func TestCommandsCannotChangeTheirViewOfTheFiles(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		unshare := need(t, "unshare")
 		scripts := map[string]string{"mount": unshare + ` -Urm sh -c 'mount -t tmpfs none "$TMPDIR"'`, "bind": unshare + ` -Urm sh -c 'mount --bind / "$TMPDIR"'`}

@@ -17,7 +17,7 @@ import (
 	"fairlead/node/sandbox"
 )
 
-func TestKillReachesWhatLeftTheSession(t *testing.T) {
+func TestKillReachesProcessesOutsideTheSession(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		for _, mode := range []sandbox.Mode{sandbox.Full, sandbox.WorkspaceWrite} {
 			dir := filepath.Join(k.ws, "pids")
@@ -67,9 +67,9 @@ func TestTerminateReachesTheWholeTree(t *testing.T) {
 	})
 }
 
-// TestNobodyThrowsTheBadgeAway lowers the limit by which a session's processes are found and leaves
-// the session.
-func TestNobodyThrowsTheBadgeAway(t *testing.T) {
+// TestCommandsCannotDropTheBadge lowers the limit by which a session's processes are found and
+// leaves the session.
+func TestCommandsCannotDropTheBadge(t *testing.T) {
 	both(t, func(t *testing.T, k *kit) {
 		python := need(t, "/usr/bin/python3")
 		s := k.spec("")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestAPlaceIsAlsoWhereALinkOnItsWayLeads(t *testing.T) {
+func TestPathIncludesTheTargetsOfItsLinks(t *testing.T) {
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

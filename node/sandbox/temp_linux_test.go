@@ -32,9 +32,9 @@ func (k *kit) succeed(script string) string {
 	return out
 }
 
-// TestProgramsFindWhatTheyExpectOfASystem runs programs that need a terminal, shared memory or
+// TestProgramsFindTheirSystemFiles runs programs that need a terminal, shared memory or
 // /tmp.
-func TestProgramsFindWhatTheyExpectOfASystem(t *testing.T) {
+func TestProgramsFindTheirSystemFiles(t *testing.T) {
 	k := newTempKit(t)
 	for program, script := range map[string]string{
 		"script":   `script -qec 'test -t 0 && tty' /dev/null | grep -q /dev/pts/`,
@@ -168,5 +168,5 @@ func TestTemporaryFilesOfAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("the tests have run as an ordinary user already")
 	}
-	runAsNobody(t, "TestProgramsFindWhatTheyExpectOfASystem|TestACommandInATerminal|TestTemporaryFilesArePrivateToCommands|TestPrivateTemporaryFolderOpensNoWay")
+	runAsNobody(t, "TestProgramsFindTheirSystemFiles|TestACommandInATerminal|TestTemporaryFilesArePrivateToCommands|TestPrivateTemporaryFolderOpensNoWay")
 }

@@ -44,7 +44,7 @@ func TestABrokenBubblewrapIsNotReportedAsProtection(t *testing.T) {
 
 // A machine may be unresponsive for seconds during a login. That must not leave the commands
 // unrestricted until the next start.
-func TestBubblewrapThatIsSlowHoldsFiles(t *testing.T) {
+func TestSlowBubblewrapStillProtectsFiles(t *testing.T) {
 	real, err := exec.LookPath("bwrap")
 	if err != nil {
 		t.Skip("there is no bubblewrap here")

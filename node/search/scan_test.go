@@ -219,7 +219,7 @@ func TestAFileThatCannotBeReadToItsEndHasNoMatches(t *testing.T) {
 	}
 }
 
-func TestNeedlesAreFoundLikeByPackageBytes(t *testing.T) {
+func TestNeedlesAreFoundAsByPackageBytes(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(13, 14))
 	for range 20_000 {

@@ -120,7 +120,7 @@ func TestGrepOfProcEnds(t *testing.T) {
 	}
 }
 
-func TestASearchIsNotLedOutByASwappedFolder(t *testing.T) {
+func TestSwappedFolderCannotLeadASearchOutside(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	out := t.TempDir()

@@ -15,7 +15,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-func TestOldOutputGivesWayToNew(t *testing.T) {
+func TestNewOutputReplacesOldOutput(t *testing.T) {
 	jobs := NewJobs(JobOptions{})
 	text := strings.Repeat("x", retained)
 	for i := range 2 * maxRetained / retained {

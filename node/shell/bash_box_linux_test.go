@@ -201,7 +201,7 @@ func TestCommandsAreContained(t *testing.T) {
 	}
 }
 
-func TestWhatTheMachineCannotEnforceIsSaid(t *testing.T) {
+func TestUnenforceableLimitsAreReported(t *testing.T) {
 	useShell(t)
 	b := newBenchWith(t, sandbox.Options{Missing: []string{"helper"}}, sandbox.Profile{})
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo hi"}); out.Enforced != notEnforced || out.Output != "hi\n" {

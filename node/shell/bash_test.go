@@ -54,7 +54,7 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 	}
 }
 
-func TestBashRefusesWhatCannotRun(t *testing.T) {
+func TestBashRefusesInvalidCommands(t *testing.T) {
 	b := newBench(t)
 	file := b.File("file", "")
 	for want, a := range map[string]tooltest.Args{
@@ -125,7 +125,7 @@ func TestBashHasItsOwnEnvironment(t *testing.T) {
 	}
 }
 
-func TestCommandsAreKeptFromAskingWhatNobodyAnswers(t *testing.T) {
+func TestCommandsCannotPromptForInput(t *testing.T) {
 	useShell(t)
 	t.Setenv("PAGER", "less")
 	t.Setenv("HOME", t.TempDir())

@@ -63,7 +63,7 @@ func TestWindowsTimeoutEndsTheTree(t *testing.T) {
 	}
 }
 
-func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
+func TestWindowsBackgroundCommandsGetInput(t *testing.T) {
 	for _, mode := range windowsModes {
 		b := cmdExe(t, mode)
 		start := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `set /p x=& call echo got %x%`, "background": true})
@@ -92,7 +92,7 @@ func TestWindowsBackgroundCommandsAreTalkedTo(t *testing.T) {
 
 // Wine does not give a program the handles of its pseudo console, as Windows does, so the command
 // opens the console itself.
-func TestWindowsTerminalIsTalkedToAndResized(t *testing.T) {
+func TestWindowsTerminalGetsInputAndIsResized(t *testing.T) {
 	for _, mode := range windowsModes {
 		b := cmdExe(t, mode)
 		start := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `echo ready>CON& set /p x=<CON& call echo got %x%>CON& exit 7`, "background": true, "pty": true})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWordsOfTheNetworkAreFoundWhereverTheyStand(t *testing.T) {
+func TestNetworkWordsAreFoundAnywhereInACommand(t *testing.T) {
 	for _, c := range []struct {
 		shell, command string
 		blocked        bool

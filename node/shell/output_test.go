@@ -62,7 +62,7 @@ func TestOutputStaysSmall(t *testing.T) {
 	}
 }
 
-func TestOutputSettlesWithoutLosingWhatCounts(t *testing.T) {
+func TestShrinkingOutputKeepsItsTailAndCounts(t *testing.T) {
 	for _, n := range []int{0, 5, initialBuffer, retained, 3 * maxBuffer / 2} {
 		var o output
 		fmt.Fprint(&o, strings.Repeat("é\n", n/3))

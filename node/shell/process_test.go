@@ -67,7 +67,7 @@ func waitForOutput(b *bench, id string, wanted func(string) bool) string {
 	return ""
 }
 
-func TestBackgroundCommandsAreTalkedTo(t *testing.T) {
+func TestBackgroundCommandsGetInput(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	id := background(b, `while read x; do echo "got $x"; [ "$x" = quit ] && exit 4; done`, nil)
@@ -182,7 +182,7 @@ func TestLinesKeepTheirNumbersWhenTheHeadIsLost(t *testing.T) {
 	}
 }
 
-func TestAFloodStaysSmall(t *testing.T) {
+func TestFloodOfOutputUsesLittleMemory(t *testing.T) {
 	useShell(t)
 	b := newBench(t)
 	id := background(b, "yes", nil)
@@ -202,7 +202,7 @@ func TestAFloodStaysSmall(t *testing.T) {
 	}
 }
 
-func TestAClosedInputIsSaid(t *testing.T) {
+func TestClosedInputIsReported(t *testing.T) {
 	inEachBench(t, func(t *testing.T, b *bench) {
 		id := background(b, "exec 0<&-; echo closed; sleep 999", nil)
 		waitForOutput(b, id, func(s string) bool { return s == "closed\n" })

@@ -60,7 +60,7 @@ func TestAnAnswerLiftsTheProtectionOfItsFilesOnly(t *testing.T) {
 	}
 }
 
-func TestAPathOfADenyRuleIsNotToBeAskedFor(t *testing.T) {
+func TestPathOfADenyRuleCannotBeRequested(t *testing.T) {
 	useShell(t)
 	b := newBoxedBench(t, sandbox.WorkspaceWrite)
 	if c := b.jobs.confinement.box.Report().Check(sandbox.CheckProtected); !c.Enforced {

@@ -21,7 +21,7 @@ func inEachBench(t *testing.T, test func(t *testing.T, b *bench)) {
 	}
 }
 
-func TestATerminalIsOneAndCanBeResized(t *testing.T) {
+func TestCommandGetsATerminalThatCanBeResized(t *testing.T) {
 	inEachBench(t, func(t *testing.T, b *bench) {
 		id := background(b, "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; while read x; do stty size; echo \"got $x\"; [ $x = quit ] && exit 3; done",
 			tooltest.Args{"pty": true})

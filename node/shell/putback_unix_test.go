@@ -132,7 +132,7 @@ printf '#!/bin/sh\nsh script\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-
 	}
 }
 
-func TestACommandThatGoesOnIsLookedAtToo(t *testing.T) {
+func TestRunningCommandIsChecked(t *testing.T) {
 	useShell(t)
 	b := newLookingBench(t)
 	yield := float64(2000)
@@ -148,7 +148,7 @@ func TestACommandThatGoesOnIsLookedAtToo(t *testing.T) {
 	}
 }
 
-func TestWhatACommandOpensToOthersIsReported(t *testing.T) {
+func TestPermissionsOpenedToOthersAreReported(t *testing.T) {
 	useShell(t)
 	b := newLookingBench(t)
 	run := func(command string) bashOut {

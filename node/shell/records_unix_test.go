@@ -40,7 +40,7 @@ func entries(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
+func TestRecordsHoldRunningCommandsOnly(t *testing.T) {
 	useShell(t)
 	dir := filepath.Join(t.TempDir(), "a", "ledger")
 	b, said := ledgerBench(t, dir)
@@ -73,7 +73,7 @@ func TestTheLedgerHasWhatRunsAndNothingElse(t *testing.T) {
 
 // The commands of a dead node: one still runs and obeys SIGTERM, one ignores it, one has ended, and
 // one's number belongs to another process now.
-func TestWhatADeadNodeLeftIsFoundEndedAndReported(t *testing.T) {
+func TestCommandsOfADeadNodeAreStoppedAndReported(t *testing.T) {
 	dir := t.TempDir()
 	dead := processIdentity{os.Getpid(), "another time"}
 	group := func(script string) (b processIdentity, ended <-chan error) {

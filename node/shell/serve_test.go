@@ -148,8 +148,8 @@ func TestAServerThatEndsReportsItsCode(t *testing.T) {
 	}
 }
 
-// TestWhatIsShownIsWhatRuns refuses command lines that a shell would read in another way.
-func TestWhatIsShownIsWhatRuns(t *testing.T) {
+// TestShownCommandIsTheOneThatRuns refuses command lines that a shell would read in another way.
+func TestShownCommandIsTheOneThatRuns(t *testing.T) {
 	for _, line := range []string{"", "echo $HOME", "echo a; rm -rf x", `echo "a b"`, "echo  a", "no-such-program-here", "A=b echo"} {
 		_, r, _, over := startServer(t, serveIn{Command: line})
 		e := <-over

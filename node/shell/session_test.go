@@ -94,7 +94,7 @@ func TestSessionOfAnEndNobodySawIsFreed(t *testing.T) {
 	})
 }
 
-func TestOneCallReturnsSoMuch(t *testing.T) {
+func TestOutputOfACallIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, c := newIdleSession()
 		defer c.expiry.Stop()
@@ -167,7 +167,7 @@ func TestCallWaitsUntilThereIsNoOutput(t *testing.T) {
 	})
 }
 
-func TestSignalToACommandThatHasEndedIsNoFailure(t *testing.T) {
+func TestSignalToAnEndedCommandSucceeds(t *testing.T) {
 	for _, tty := range []bool{false, true} {
 		for _, name := range signalNames {
 			c := &session{job: &job{tty: tty, done: make(chan struct{})}}

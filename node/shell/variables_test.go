@@ -10,7 +10,7 @@ import (
 	"fairlead/node/sandbox"
 )
 
-func TestVariablesAreNamedAndNotTold(t *testing.T) {
+func TestVariablesAreNamedWithoutTheirValues(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SOME_TOKEN", "of nobody")
 	t.Setenv("BASH_ENV", "x")

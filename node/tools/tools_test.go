@@ -105,7 +105,7 @@ func TestWrongArgumentsAreRefusedWithWords(t *testing.T) {
 	}
 }
 
-func TestNullAndUnknownArgumentsAreAsIfLeftOut(t *testing.T) {
+func TestNullAndUnknownArgumentsCountAsOmitted(t *testing.T) {
 	b := newBench(t)
 	b.File("f", "a\nb\n")
 	out := tooltest.Must[readText](b, "Read", tooltest.Args{"path": "f", "offset": nil, "limit": nil, "surprise": 1})

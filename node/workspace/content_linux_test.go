@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func TestContentIsTheSameWhetherTheSystemHasItInMemoryOrNot(t *testing.T) {
+func TestContentIsTheSameWithAndWithoutThePageCache(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	want := make([]byte, 3<<20+17)

@@ -120,7 +120,7 @@ func (f *testWorkspace) play(script []byte) {
 	}
 }
 
-func TestNoFarmOfLinksLeadsOut(t *testing.T) {
+func TestNoCombinationOfLinksLeadsOut(t *testing.T) {
 	t.Parallel()
 	if err := os.Symlink("x", filepath.Join(t.TempDir(), "l")); err != nil {
 		t.Skipf("this system lets nobody make symbolic links here: %v", err)

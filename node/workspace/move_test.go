@@ -168,7 +168,7 @@ func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
 	}
 }
 
-func TestNoActLeavesTheWorkspace(t *testing.T) {
+func TestNoOperationLeavesTheWorkspace(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	dir := r.Dir()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheProgramsOwnFolderIsForNoTool(t *testing.T) {
+func TestNoToolReachesTheProgramsFolder(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	ws, own := filepath.Join(base, "ws"), filepath.Join(base, "ws/.local/own")

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestNamesThatAreNoTextAreSpelled(t *testing.T) {
+func TestNamesThatAreNotTextAreEscaped(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ goos, name, text string }{
 		{"linux", "plain", "plain"},

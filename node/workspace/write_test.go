@@ -39,7 +39,7 @@ func TestWritePreservesModeAndFollowsLinks(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesAnotherFileThanWasSeen(t *testing.T) {
+func TestWriteRefusesAFileThatChanged(t *testing.T) {
 	t.Parallel()
 	r := openTemp(t)
 	put(t, filepath.Join(r.Dir(), "f"), "one")

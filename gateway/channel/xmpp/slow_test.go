@@ -7,9 +7,9 @@ import (
 	"fairlead/gateway/peer/polltest"
 )
 
-// TestASlowMessageHoldsUpItsOwnChatAlone: a message that takes long, such as one with a recording,
+// TestSlowMessageDelaysOnlyItsChat: a message that takes long, such as one with a recording,
 // delays only its own chat.
-func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
+func TestSlowMessageDelaysOnlyItsChat(t *testing.T) {
 	p := startServer(t)
 	ann, bob := p.person(t, "ann"), p.person(t, "bob")
 	b := p.agent(t, `{"dmPolicy":"open"}`)

@@ -26,7 +26,7 @@ func (o *person) sees(t *testing.T, kind string) presence {
 	}
 }
 
-func TestWhoMayWriteSeesThatTheAgentIsThere(t *testing.T) {
+func TestAllowedSendersSeeThePresenceOfTheAgent(t *testing.T) {
 	p := startServer(t)
 	ann, bob := p.person(t, "ann"), p.person(t, "bob")
 	b := p.agent(t, `{"allowFrom":["ann@town.test"]}`)

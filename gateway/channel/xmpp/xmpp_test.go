@@ -140,7 +140,7 @@ func TestRoomsOverARealServer(t *testing.T) {
 	}
 }
 
-func TestARoomThatCannotBeEnteredIsSaid(t *testing.T) {
+func TestRoomThatCannotBeEnteredIsReported(t *testing.T) {
 	p := startServer(t)
 	ann := p.person(t, "ann")
 	ann.do(t, "<presence to='square@rooms.town.test/ann'><x xmlns='http://jabber.org/protocol/muc'/></presence>")

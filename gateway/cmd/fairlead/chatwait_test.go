@@ -110,7 +110,7 @@ func TestAStateFromBeforeARunDoesNotEndIt(t *testing.T) {
 	})
 }
 
-func TestCtrlCBeforeThereIsAChatLeavesAtOnce(t *testing.T) {
+func TestCtrlCBeforeTheChatExits(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -131,7 +131,7 @@ func TestCtrlCBeforeThereIsAChatLeavesAtOnce(t *testing.T) {
 	}
 }
 
-func TestAChatsOwnGatewayIsWhereCommandsLookForIt(t *testing.T) {
+func TestOwnGatewayOfAChatListensAtTheGivenAddress(t *testing.T) {
 	for url, want := range map[string]string{
 		"ws://127.0.0.1:9000/ws": "127.0.0.1:9000", "ws://localhost:9001/ws": "localhost:9001", "ws://[::1]:9002/ws": "[::1]:9002",
 		"ws://example.org:9000/ws": "", "wss://127.0.0.1:9000/ws": "", "ws://127.0.0.1/ws": "", "tower": "",

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-func TestSettingAPathConcernsWhatItHolds(t *testing.T) {
+func TestPathOfASettingCoversItsFields(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		field, path string

@@ -10,7 +10,7 @@ import (
 
 // A file offered to one gateway must not be readable by another: for the same address and token,
 // the name must be the same at every start, including the desktop's.
-func TestGatewaysAreToldApartInWhatIsNamedToThem(t *testing.T) {
+func TestGatewayNamesForFilesAreStableAndDistinct(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "")
 	home := t.TempDir()

@@ -12,9 +12,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestTheEndOfARunIsToldOnce checks that the gateway's explanation of why a run ended is not part
+// TestRunEndIsPrintedOnce checks that the gateway's explanation of why a run ended is not part
 // of the answer that a script reads.
-func TestTheEndOfARunIsToldOnce(t *testing.T) {
+func TestRunEndIsPrintedOnce(t *testing.T) {
 	for _, c := range []struct {
 		run       protocol.RunInfo
 		out, note string

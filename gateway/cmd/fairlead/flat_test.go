@@ -10,9 +10,9 @@ import (
 // forged would overwrite the lines above, and add a line that looks like one of ours.
 const forged = "x\x1b[3A\x1b[2K  words  maple otter\n  key  \u202eabc\tdone"
 
-// TestWhatAStrangerSaysStaysInItsLine checks the approval of a device, and the descriptions of
+// TestTextOfAnUnknownSenderStaysInItsLine checks the approval of a device, and the descriptions of
 // machines and transfers.
-func TestWhatAStrangerSaysStaysInItsLine(t *testing.T) {
+func TestTextOfAnUnknownSenderStaysInItsLine(t *testing.T) {
 	t.Parallel()
 	for what, print := range map[string]func(out *strings.Builder, text string){
 		"request": func(out *strings.Builder, text string) {

@@ -43,7 +43,7 @@ func terminalWithInput(t *testing.T, keys string) *lines {
 	return newLines(screen)
 }
 
-func TestCtrlCIsToldFromCtrlD(t *testing.T) {
+func TestCtrlCAndCtrlDAreDistinguished(t *testing.T) {
 	for keys, interrupt := range map[string]bool{"\x03": true, "half a line\x03": true, "\x04": false} {
 		term := &terminal{in: terminalWithInput(t, keys)}
 		_, err := term.readMessage(t.Context(), "? ")

@@ -15,7 +15,7 @@ import (
 // pair list` in Markdown, ./fairlead pair list in examples.
 var named = regexp.MustCompile("(?:\\\\\"|“|`|\\./)fairlead ([a-z]+)(?: ([a-z]+))?")
 
-func TestCommandsThatTextsNameExist(t *testing.T) {
+func TestCommandsNamedInTextsExist(t *testing.T) {
 	root := newRoot()
 	root.InitDefaultHelpCmd()
 	find := func(c *cobra.Command, name string) *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestOutputNeverSteersTheTerminal(t *testing.T) {
+func TestOutputNeverControlsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ title, in, want string }{
 		{"plain text", "a\tb ü 漢\n", "a\tb ü 漢\n"},

@@ -8,7 +8,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestQuestionNamesAMachineAsItsPersonDoes(t *testing.T) {
+func TestQuestionShowsMachineDisplayName(t *testing.T) {
 	host := &protocol.HostInfo{OS: "Debian", Address: "192.0.2.7"}
 	for _, c := range []struct {
 		host       *protocol.HostInfo
@@ -58,7 +58,7 @@ func TestAQuestionDescribesTheSandboxInPlainWords(t *testing.T) {
 	}
 }
 
-func TestACallIsToldOnTheMachineAsItsPersonCallsIt(t *testing.T) {
+func TestCallLineShowsMachineDisplayName(t *testing.T) {
 	var out strings.Builder
 	term := &terminal{out: &out, in: newLines(strings.NewReader("")), names: namesOf([]protocol.NodeInfo{{ID: "nas", Name: "The big one"}, {ID: "box"}})}
 	for _, id := range []protocol.NodeID{"nas", "box"} {

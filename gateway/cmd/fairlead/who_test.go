@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestListsCallEverybodyByTheNamesPeopleKnow(t *testing.T) {
+func TestListsShowDisplayNames(t *testing.T) {
 	t.Parallel()
 	k := nameBook{machines: names{"nas": "The big one"}, chats: map[protocol.SessionKey]string{"agent:main:1": "Photos", "agent:main:2": ""}}
 	for by, want := range map[string]string{

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestLengthsAsPeopleWriteThem(t *testing.T) {
+func TestDurationsAreParsedAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"20 minutes": 20 * time.Minute, "1.5h": 90 * time.Minute, "1 hour and 30 minutes": 90 * time.Minute, "an hour": time.Hour, "2h30m": 150 * time.Minute,

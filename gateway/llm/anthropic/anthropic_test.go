@@ -144,7 +144,7 @@ func TestAnswerIsAskedShorterWhereTheServerSaysSo(t *testing.T) {
 	}
 }
 
-func TestNothingIsTakenFromTheEnvironment(t *testing.T) {
+func TestEnvironmentIsIgnored(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-environment")
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "token-environment")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://elsewhere.test")

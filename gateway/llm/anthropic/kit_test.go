@@ -91,7 +91,7 @@ func options(w *llmtest.Wire) llm.Options {
 	}
 }
 
-func TestStreamComesWholeOrFails(t *testing.T) {
+func TestStreamIsCompleteOrFails(t *testing.T) {
 	llmtest.Dialect{New: New, Options: options(llmtest.NewWire()), Request: hello, Whole: whole, Shown: strings.Index(whole, "event: message_delta")}.Test(t, checkWhole)
 }
 

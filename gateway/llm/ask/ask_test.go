@@ -123,7 +123,7 @@ func TestRetryHonoursTheServersWaitUpToAMinute(t *testing.T) {
 	})
 }
 
-func TestAWaitThatIsTooLongIsSaid(t *testing.T) {
+func TestOverlongWaitIsReported(t *testing.T) {
 	for after, want := range map[time.Duration]string{
 		90 * time.Second: "slow down. Try again in 90 s.", time.Second: "slow down", longestWait: "slow down",
 	} {

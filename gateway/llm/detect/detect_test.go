@@ -52,7 +52,7 @@ func one(t *testing.T, address string) protocol.DetectedServer {
 	return found[0]
 }
 
-func TestServersAreToldApartByTheirAnswers(t *testing.T) {
+func TestServersAreDistinguishedByTheirAnswers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		notFound        int
 		answers         map[string]string

@@ -66,7 +66,7 @@ func options(w *llmtest.Wire) llm.Options {
 	return llm.Options{BaseURL: "http://model.test/v1beta", Key: "AIza-secret", Model: "gemini-3-pro", HTTP: w.Client(), Info: protocol.ModelInfo{Thinking: true}}
 }
 
-func TestStreamComesWholeOrFails(t *testing.T) {
+func TestStreamIsCompleteOrFails(t *testing.T) {
 	for _, stream := range []string{whole, strings.ReplaceAll(whole, "\n\n", "\r\n\r\n")} {
 		shown := strings.Index(stream, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)
 		llmtest.Dialect{New: New, Options: options(llmtest.NewWire()), Request: hello, Whole: stream, Shown: shown}.Test(t, checkWhole)

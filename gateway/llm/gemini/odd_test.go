@@ -80,7 +80,7 @@ func TestArgumentsArriveAsTheModelWroteThem(t *testing.T) {
 	}
 }
 
-func TestAListOfModelsThatNeverEndsIsLeft(t *testing.T) {
+func TestEndlessListOfModelsIsAbandoned(t *testing.T) {
 	asked := 0
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked++

@@ -34,7 +34,7 @@ const cassette = `{"model":"qwen3","created_at":"2026-01-01T00:00:00Z","message"
 {"message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":5,"prompt_eval_count":100,"eval_count":20}
 `
 
-func TestStreamComesWholeOrFails(t *testing.T) {
+func TestStreamIsCompleteOrFails(t *testing.T) {
 	calls := []protocol.Block{
 		{Type: protocol.BlockToolCall, ID: "a", Name: "laptop__Bash", Arguments: json.RawMessage(`{"command":"ls"}`)},
 		{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
@@ -138,7 +138,7 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 	}
 }
 
-func TestFailuresAreToldApart(t *testing.T) {
+func TestFailuresAreDistinguished(t *testing.T) {
 	for _, tc := range []struct {
 		status int
 		body   string

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/llm/llmtest"
 )
 
-func TestStreamedCallsAreToldApart(t *testing.T) {
+func TestStreamedCallsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	const f, g = `"function":{"name":"box__Bash","arguments":`, `"function":{"name":"box__Read","arguments":`
 	two := []string{`box__Bash {"a":1}`, `box__Read {"b":2}`}
@@ -56,7 +56,7 @@ func TestStreamedCallsAreToldApart(t *testing.T) {
 	}
 }
 
-func TestResponsesWithoutItemNumbersAreToldApart(t *testing.T) {
+func TestResponsesWithoutItemNumbersAreDistinguished(t *testing.T) {
 	item := func(id, name, args string) string {
 		return `{"type":"response.output_item.done","item":{"type":"function_call","call_id":"` + id + `","name":"` + name + `","arguments":"` + args + `"}}`
 	}

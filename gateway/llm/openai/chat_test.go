@@ -107,7 +107,7 @@ const cassette = ": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\
 	"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":100,\"completion_tokens\":20,\"total_tokens\":120,\"prompt_tokens_details\":{\"cached_tokens\":90},\"completion_tokens_details\":{\"reasoning_tokens\":5}}}\r\n\r\n" +
 	"data: [DONE]\r\n\r\n"
 
-func TestChatStreamComesWholeOrFails(t *testing.T) {
+func TestChatStreamIsCompleteOrFails(t *testing.T) {
 	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "Let me lóok.", Opaque: ask.Opaque(opaque{Origin: ask.Origin{Wire: wireChat, Model: "m"}, Field: "reasoning_content"})}
 	streams(t, newChat, cassette, strings.Index(cassette, `data: {"choices":[{"delta":{"tool_calls"`), thought, map[int]string{1: `{"command": "ls"}`},
 		protocol.Block{Type: protocol.BlockToolCall, ID: "b", Name: "laptop__Glob", Arguments: json.RawMessage("{}")},
@@ -227,7 +227,7 @@ func TestChatReadsALineOfManyMegabytes(t *testing.T) {
 	}
 }
 
-func TestFailuresAreToldApart(t *testing.T) {
+func TestFailuresAreDistinguished(t *testing.T) {
 	for _, tc := range []struct {
 		answer  http.HandlerFunc
 		want    error
@@ -259,7 +259,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
-func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
+func TestRetrySucceedsAndIsShown(t *testing.T) {
 	s := newServe(t, status(529, "", "Retry-After-Ms", "1"), status(503, `{"error":{"message":"Loading model"}}`, "Retry-After-Ms", "1"), events(data(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`)))
 	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: s.URL}), helloRequest())
 	if got.Err != nil || got.Text != "a" || len(got.Retries) != 2 || got.Retries[0].Reason != "the provider is overloaded (529)" || got.Retries[1].Attempt != 2 {
@@ -267,7 +267,7 @@ func TestRetrySucceedsAndTellsThePerson(t *testing.T) {
 	}
 }
 
-func TestNobodyThereIsSaidAtOnce(t *testing.T) {
+func TestUnreachableServerIsReportedAtOnce(t *testing.T) {
 	address := porttest.Free(t)
 	got := llmtest.Collect(t.Context(), newChat(llm.Options{BaseURL: address}), helloRequest())
 	if !errors.Is(got.Err, protocol.ErrModel) || !strings.Contains(got.Err.Error(), "Nothing answers at "+address) || len(got.Retries) > 0 {

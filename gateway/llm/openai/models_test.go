@@ -28,7 +28,7 @@ func paths(t *testing.T, bodies map[string]string) *httptest.Server {
 	return s
 }
 
-func TestModelsReadsEveryonesList(t *testing.T) {
+func TestModelsReadsTheListOfEveryProvider(t *testing.T) {
 	for name, tc := range map[string]struct {
 		host   string
 		bodies map[string]string

@@ -153,7 +153,7 @@ func TestGeminiSignatureGoesBackWithItsCall(t *testing.T) {
 	same(t, calls[0].(map[string]any)["extra_content"], `{"google":{"thought_signature":"s"}}`)
 }
 
-func TestLocalServerIsToldNotToThink(t *testing.T) {
+func TestLocalServerIsAskedNotToThink(t *testing.T) {
 	req := helloRequest()
 	req.Thinking = "none"
 	body, _ := sent(t, newChat, "127.0.0.1", "m", req)

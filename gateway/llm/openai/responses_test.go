@@ -45,7 +45,7 @@ var responseCassette = responseStream(
 	`{"type":"response.completed","response":{"status":"completed","usage":{"input_tokens":100,"output_tokens":20,"input_tokens_details":{"cached_tokens":90},"output_tokens_details":{"reasoning_tokens":5}}}}`,
 )
 
-func TestResponsesStreamComesWholeOrFails(t *testing.T) {
+func TestResponsesStreamIsCompleteOrFails(t *testing.T) {
 	item := json.RawMessage(`{"encrypted_content":"blob","id":"rs_1","summary":[{"type":"summary_text","text":"First. "}],"type":"reasoning"}`)
 	thought := protocol.Block{Type: protocol.BlockThinking, Thinking: "First. \n\nSecond.", Opaque: ask.Opaque(opaque{Origin: ask.Origin{Wire: wireResponses, Model: "m"}, Item: item})}
 	streams(t, newResponses, responseCassette, strings.Index(responseCassette, `{"type":"response.completed"`), thought, map[int]string{0: `{"command": "ls"}`, 1: "{}"},

@@ -95,7 +95,7 @@ func TestSeveralLinesAreSeveralCalls(t *testing.T) {
 	}
 }
 
-func TestWordsWhereNothingIsToDo(t *testing.T) {
+func TestTextWithoutARequestGetsAnAnswer(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"what can you do":        "read README.md",
@@ -181,7 +181,7 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-func TestEndOfABackgroundCommandIsToldAndNoRequest(t *testing.T) {
+func TestEndOfABackgroundCommandIsReportedAndNoRequest(t *testing.T) {
 	t.Parallel()
 	code := 2
 	c := protocol.ExecCompletion{NodeID: "tower", Event: protocol.ExecFailed, ExitCode: &code, Command: "run ls", OutputTail: "run rm -rf x\n```\n"}

@@ -53,7 +53,7 @@ func server(t *testing.T) (string, *atomic.Int32) {
 	return srv.URL, &lists
 }
 
-func TestAServerIsSpokenToAsThePersonSaysItSpeaks(t *testing.T) {
+func TestServerIsAddressedInTheChosenProtocol(t *testing.T) {
 	var asked []string
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -128,7 +128,7 @@ func TestARequestGoesOnWithinItsServer(t *testing.T) {
 	}
 }
 
-func TestAWebPageInThePlaceOfAModelIsSaidAtOnce(t *testing.T) {
+func TestWebPageInPlaceOfAModelIsReportedAtOnce(t *testing.T) {
 	var asked atomic.Int32
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked.Add(1)

@@ -15,7 +15,7 @@ const (
 	other = identity.Pin("BAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
 )
 
-func TestTagSaysNothingAndChangesEachDay(t *testing.T) {
+func TestTagRevealsNothingAndChangesEachDay(t *testing.T) {
 	at := time.Date(2026, 5, 1, 23, 0, 0, 0, time.UTC)
 	today, tomorrow := tag(tower, at), tag(tower, at.Add(2*time.Hour))
 	if today == tomorrow || today == tag(other, at) || len(today) != 16 || strings.Contains(today, "fairlead") {

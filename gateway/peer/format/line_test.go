@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestALineHoldsNothingThatCannotBeSeen(t *testing.T) {
+func TestLineHoldsOnlyVisibleCharacters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		in    string
@@ -37,7 +37,7 @@ func TestACapitalLetterIsWhole(t *testing.T) {
 	}
 }
 
-func TestOneThingIsOne(t *testing.T) {
+func TestSingularIsUsedForOne(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
 		if got := Plural(n, "step"); got != want {

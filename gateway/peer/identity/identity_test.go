@@ -120,7 +120,7 @@ func TestIdentityIsMadeOnceAndItsSignatureIsForOnePurpose(t *testing.T) {
 	}
 }
 
-func TestPairedGatewaysAreKept(t *testing.T) {
+func TestPairedGatewaysAreStored(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
 	open := func() *Peers { return OpenPeers(dir, keychain.Open(dir)) }
@@ -191,8 +191,8 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 	}
 }
 
-// TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses: computers often have the same name.
-func TestTwoGatewaysOfOneNameAreToldApartByTheirAddresses(t *testing.T) {
+// TestGatewaysOfOneNameAreDistinguishedByAddress: computers often have the same name.
+func TestGatewaysOfOneNameAreDistinguishedByAddress(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
 	p := OpenPeers(dir, keychain.Open(dir))

@@ -131,7 +131,7 @@ func TestKeychainKeepsSecrets(t *testing.T) {
 	suite(t, s)
 }
 
-func TestBrokenKeychainGivesWayToTheFile(t *testing.T) {
+func TestBrokenKeychainFallsBackToTheFile(t *testing.T) {
 	mock(t, errors.New("no bus"))
 	t.Setenv("FAIRLEAD_SECRETS", "")
 	dir := t.TempDir()
@@ -142,7 +142,7 @@ func TestBrokenKeychainGivesWayToTheFile(t *testing.T) {
 	}
 }
 
-func TestKeychainThatTakesNothingGivesWayToTheFile(t *testing.T) {
+func TestUnusableKeychainFallsBackToTheFile(t *testing.T) {
 	if realKeyring() {
 		t.Skip("the real keychain takes secrets")
 	}

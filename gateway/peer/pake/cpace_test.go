@@ -93,7 +93,7 @@ func TestCPaceMatchesTheDraftsVectors(t *testing.T) {
 }
 
 // Appendix B.3.10 and B.3.11.
-func TestCPaceRefusesWhatIsNoElement(t *testing.T) {
+func TestCPaceRefusesInvalidElements(t *testing.T) {
 	s := scalar(t, "7cd0e075fa7955ba52c02759a6c90dbbfc10e6d40aea8d283e407d88cf538a05")
 	got, err := agree(s, unhex(t, "2c3c6b8c4f3800e7aef6864025b4ed79bd599117e427c41bd47d93d654b4a51c"))
 	if err != nil || hex.EncodeToString(got) != "7c13645fe790a468f62c39beb7388e541d8405d1ade69d1778c5fe3e7f6b600e" {
@@ -112,7 +112,7 @@ func TestCPaceRefusesWhatIsNoElement(t *testing.T) {
 	}
 }
 
-func TestLengthsAreTheDrafts(t *testing.T) {
+func TestLengthsAreThoseOfTheDraft(t *testing.T) {
 	for _, c := range []struct {
 		fields [][]byte
 		want   string

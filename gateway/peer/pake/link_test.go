@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestLinkIsReadAsItWasWritten(t *testing.T) {
+func TestLinkRoundTrips(t *testing.T) {
 	l := Link{Addresses: []string{"192.168.1.7:8788", "[fd00::1]:8788"}, Pin: pinOf("x"), Invite: "i", Secret: NewSecret(), Role: protocol.RoleClient}
 	got, err := ParseLink(" " + l.String()[:40] + "\n" + l.String()[40:] + "\n")
 	if err != nil || !reflect.DeepEqual(got, l) {

@@ -62,7 +62,7 @@ func waitUntil[T any](t *testing.T, c <-chan T, what string) (v T) {
 
 // When a transfer is cancelled and restarted at once, it writes a new part file only after the old
 // one has been removed.
-func TestAnAttemptWaitsUntilWhatTheOneBeforeLeftIsRemoved(t *testing.T) {
+func TestAttemptWaitsForTheCleanupOfThePrevious(t *testing.T) {
 	for _, rests := range []bool{false, true} { // cancelled while it runs, or between attempts
 		home := t.TempDir()
 		g := &lockedFolder{disk: disk{home}, reached: make(chan struct{}), open: make(chan struct{})}

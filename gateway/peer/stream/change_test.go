@@ -84,7 +84,7 @@ func equal(t *testing.T, from, to string) (n int) {
 	return n
 }
 
-func TestAFileThatIsRemovedWhileTheOthersAreSentFailsAlone(t *testing.T) {
+func TestFileRemovedDuringTheTransferFailsAlone(t *testing.T) {
 	item, dir := files(t, 60, 100<<10)
 	to := t.TempDir()
 	gone := filepath.Join(dir, "000", "00059")
@@ -124,7 +124,7 @@ func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 	}
 }
 
-func TestAFileThatChangesDuringATransferArrivesWholeOrNotAtAll(t *testing.T) {
+func TestFileChangedDuringTheTransferArrivesWholeOrNotAtAll(t *testing.T) {
 	for what, change := range map[string]func(f *os.File) error{
 		"shorter":  func(f *os.File) error { return f.Truncate(1 << 20) },
 		"longer":   func(f *os.File) error { _, err := f.WriteAt([]byte("more"), 8<<20); return err },
@@ -161,7 +161,7 @@ func TestAFileThatChangesDuringATransferArrivesWholeOrNotAtAll(t *testing.T) {
 
 // The clock of either machine is changed between attempts: existing data is recognized by its
 // content.
-func TestAClockThatJumpsCostsNothing(t *testing.T) {
+func TestClockJumpsDoNotAffectTransfers(t *testing.T) {
 	for _, at := range []time.Time{time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		dir, to := t.TempDir(), t.TempDir()
 		name, data := filepath.Join(dir, "f"), make([]byte, 10<<20)

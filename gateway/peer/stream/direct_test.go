@@ -217,8 +217,8 @@ func (d *desk) end(path string) (done protocol.TransferDoneParams, wasLost bool)
 	}
 }
 
-// arrives sends a tree over a direct link and checks that everything arrives. It returns the duration,
-// the desk, the number of bytes, and whether the link was lost.
+// arrives sends a tree over a direct link and checks that everything arrives. It returns the
+// duration, the desk, the number of bytes, and whether the link was lost.
 func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written int64, wasLost bool) {
 	t.Helper()
 	_, dir := tree(t)
@@ -249,7 +249,7 @@ func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written
 	return took, d, *done.BytesWritten, wasLost
 }
 
-func TestNothingGoesAsMessagesWhileTheEndsAreConnected(t *testing.T) {
+func TestDirectTransferSendsNoMessages(t *testing.T) {
 	var s failingLink
 	_, d, written, lost := arrives(t, &s)
 	if d.relayed > 0 || s.carried.Load() < written || !d.isDirect || lost {
@@ -264,7 +264,7 @@ func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
 	}
 }
 
-func TestACutAnywhereLosesNothing(t *testing.T) {
+func TestDisconnectAnywhereLosesNothing(t *testing.T) {
 	var whole failingLink
 	arrives(t, &whole)
 	total := whole.carried.Load()

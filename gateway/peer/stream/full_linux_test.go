@@ -234,7 +234,7 @@ func onePagePerRequest(dir string) error {
 }
 
 // The system shows data that such a disk did not accept, as long as it is in memory.
-func TestWhatADiskHasNotTakenIsSentAgain(t *testing.T) {
+func TestDataNotOnTheDiskIsSentAgain(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		room  int // MiB

@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
+func TestGatewayGetsOnlyFilesNamedHere(t *testing.T) {
 	home, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"report", "key", filepath.Join("photos", "a")} {
 		os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700)
@@ -91,7 +91,7 @@ func TestAGatewayGetsOnlyWhatSomebodyNamedHere(t *testing.T) {
 	}
 }
 
-func TestWhatWasNamedLongAgoIsForgotten(t *testing.T) {
+func TestFilesNamedLongAgoAreForgotten(t *testing.T) {
 	home := t.TempDir()
 	ledger := OpenUnfinished(filepath.Join(home, "here"))
 	n := OpenNamed(Disk{Dir: home}, ledger, "tower")

@@ -75,7 +75,7 @@ func TestLinksThatLeadOutAreRefused(t *testing.T) {
 	}
 }
 
-func TestFoldTakesForOneWhatSomeSystemDoes(t *testing.T) {
+func TestFoldMergesNamesThatSomeSystemMerges(t *testing.T) {
 	for _, pair := range [][2]string{{"A/b", "a/B"}, {"é", "e\u0301"}, {"É", "e\u0301"}, {"ß", "ß"}, {"ŉ.TXT", "ŉ.txt"}} {
 		if folded(pair[0]) != folded(pair[1]) {
 			t.Errorf("got different folded names of %q and %q, want the same", pair[0], pair[1])

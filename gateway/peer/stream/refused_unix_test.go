@@ -13,9 +13,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestWhatWasAskedForAndCannotBeSentHasFailed: a pipe in a folder is omitted, but a pipe that was
+// TestRequestedFileThatCannotBeSentFails: a pipe in a folder is omitted, but a pipe that was
 // requested itself is a failure.
-func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
+func TestRequestedFileThatCannotBeSentFails(t *testing.T) {
 	dir, to := t.TempDir(), t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.WriteFile(filepath.Join(dir, "f"), []byte("x"), 0o600)); err != nil {
@@ -32,9 +32,9 @@ func TestWhatWasAskedForAndCannotBeSentHasFailed(t *testing.T) {
 	}
 }
 
-// TestFailuresComeBeforeWhatIsLeftOut: the first problem is the reason for the failure of a
+// TestFailuresAreListedBeforeSkippedFiles: the first problem is the reason for the failure of a
 // transfer, and the list may be cut off.
-func TestFailuresComeBeforeWhatIsLeftOut(t *testing.T) {
+func TestFailuresAreListedBeforeSkippedFiles(t *testing.T) {
 	dir := t.TempDir()
 	for i := range maxProblems + 5 {
 		if err := syscall.Mkfifo(filepath.Join(dir, fmt.Sprintf("a pipe %02d", i)), 0o600); err != nil {

@@ -112,7 +112,7 @@ func (x *resumer) same(name string) {
 	}
 }
 
-func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
+func TestInterruptionCostsOneCheckpointNotTheFile(t *testing.T) {
 	x := newResumer(t)
 	const size, each = 256<<20 + 4321, 20 << 20
 	long(t, filepath.Join(x.from, "f"), size)
@@ -141,7 +141,7 @@ func TestAnInterruptionCostsAStrideAndNotTheFile(t *testing.T) {
 	x.same("f")
 }
 
-func TestAFileThatArrivedIsKnownThoughItsWordWasLost(t *testing.T) {
+func TestArrivedFileIsKnownAfterALostConfirmation(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		x := newResumer(t)
 		long(t, filepath.Join(x.from, "f"), 20<<20)
@@ -238,7 +238,7 @@ func waitClockTick(t *testing.T, name string) {
 }
 
 // A change to either file after its checkpoint, or its replacement, is detected.
-func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
+func TestCheckpointIsUsedOnlyForItsFile(t *testing.T) {
 	const size = 24 << 20
 	change := func(t *testing.T, name string) {
 		waitClockTick(t, name)
@@ -323,7 +323,7 @@ func TestAMarkIsBelievedOnlyOfTheFileThatItIsOf(t *testing.T) {
 
 // The file under its name is a different one of the same size: it is compared once, and does not
 // prevent the use of the part file later.
-func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
+func TestPartFileIsUsedBesideAnotherFileOfItsSize(t *testing.T) {
 	x := newResumer(t)
 	x.conflict = protocol.ConflictOverwrite
 	long(t, filepath.Join(x.from, "f"), 40<<20)
@@ -340,7 +340,7 @@ func TestAPartGoesBeforeAnotherFileOfItsSize(t *testing.T) {
 }
 
 // Holes count like data.
-func TestAFileWithHolesGoesOnWhereItWas(t *testing.T) {
+func TestFileWithHolesResumes(t *testing.T) {
 	x := newResumer(t)
 	name := filepath.Join(x.from, "f")
 	long(t, name, 1<<20)

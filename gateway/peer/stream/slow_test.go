@@ -14,7 +14,7 @@ import (
 
 // The gateway considers an end stuck after a minute of silence, and a slow disk may need longer to
 // write its cache.
-func TestAnEndThatWaitsForItsDiskSaysThatItIsAlive(t *testing.T) {
+func TestEndThatWaitsForItsDiskSendsKeepalives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		last, longest := time.Now(), time.Duration(0)
 		hear := func(_ context.Context, f *Frame) error {

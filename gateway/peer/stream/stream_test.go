@@ -139,7 +139,7 @@ func describe(t testing.TB, dir string) (list []string) {
 	return list
 }
 
-func TestAFolderArrivesAsItWas(t *testing.T) {
+func TestFolderArrivesUnchanged(t *testing.T) {
 	item, dir := tree(t)
 	to := t.TempDir()
 	res, sendErr, err := connectBoth(t, []Item{item}, open(t, to), nil, nil)
@@ -162,7 +162,7 @@ func TestAFolderArrivesAsItWas(t *testing.T) {
 	}
 }
 
-func TestACutTransferGoesOnWhereItWas(t *testing.T) {
+func TestInterruptedTransferResumes(t *testing.T) {
 	item, dir := tree(t)
 	to := t.TempDir()
 	for at := 1; ; at++ {

@@ -71,7 +71,7 @@ func trashOf(t *testing.T, root *os.Root, id protocol.TransferID) *trashEntry {
 
 // Of two attempts, the first was interrupted between retaining the old file and replacing it: undo
 // restores the state before both.
-func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
+func TestFilesFromBeforeTheFirstAttemptAreRestored(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	root := open(t, to)
 	put(t, "new", from, "a")
@@ -112,7 +112,7 @@ func TestWhatWasThereBeforeTheFirstAttemptComesBack(t *testing.T) {
 	}
 }
 
-func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
+func TestReplacedFilesExpire(t *testing.T) {
 	from, to := t.TempDir(), t.TempDir()
 	root := open(t, to)
 	l := OpenUnfinished(t.TempDir())
@@ -172,7 +172,7 @@ func TestWhatWasReplacedIsKeptForAWhileOnly(t *testing.T) {
 	}
 }
 
-func TestASweepLeavesAloneWhatAnAttemptUsedLately(t *testing.T) {
+func TestSweepKeepsRecentlyUsedFiles(t *testing.T) {
 	home := t.TempDir()
 	l := OpenUnfinished(t.TempDir())
 	mark := partPrefixOf("t")

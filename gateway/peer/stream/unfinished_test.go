@@ -25,7 +25,7 @@ func (d disk) Target(name string, _, _ bool) (Target, error) {
 	return Target{Root: root, Abs: name}, err
 }
 
-func TestASweepRemovesOnlyWhatTheLedgerNames(t *testing.T) {
+func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 	home, outside := t.TempDir(), t.TempDir()
 	l := OpenUnfinished(filepath.Join(t.TempDir(), "not", "there", "yet"))
 	mark := partPrefixOf("old")
@@ -127,7 +127,7 @@ func TestCheckpointsOfTheLatestTransfersAreKept(t *testing.T) {
 	}
 }
 
-func TestStatesOfALargeFileGetFarther(t *testing.T) {
+func TestStatesOfALargeFileAreSpacedApart(t *testing.T) {
 	l := newHasher(nil)
 	for l.n = checkpointEvery; l.n <= 512<<30; l.n += checkpointEvery {
 		l.retain()

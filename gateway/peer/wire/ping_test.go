@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestPongTellsTheRoundTrip(t *testing.T) {
+func TestPongMeasuresTheRoundTrip(t *testing.T) {
 	near, far := pair(t)
 	took := make(chan time.Duration, 1)
 	near.SetPongHandler(func(payload string) error {

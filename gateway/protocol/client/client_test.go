@@ -18,7 +18,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestAnAddressThatIsNoneIsNotTriedAgain(t *testing.T) {
+func TestInvalidAddressIsNotRetried(t *testing.T) {
 	for _, address := range []string{"", "http://127.0.0.1:8787/ws", "127.0.0.1:8787", "ws://", "ws://%zz/ws", "box"} {
 		var final *FinalError
 		if err := New(Options{URL: address, Connect: hello}).Run(t.Context()); !errors.As(err, &final) || !errors.Is(err, protocol.ErrBadRequest) {

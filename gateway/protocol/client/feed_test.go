@@ -43,7 +43,7 @@ func (p peer) change(seq uint64) {
 	p.event(protocol.EventFeed, protocol.Change{Kind: protocol.ChangeConfig, Path: fmt.Sprint(seq)}, seq)
 }
 
-func TestFeedBeginsAnewAfterAGapAResyncAndAReconnect(t *testing.T) {
+func TestFeedRestartsAfterGapResyncAndReconnect(t *testing.T) {
 	log, err := follow(t, func(p peer, n int) {
 		p.hello()
 		if n == 2 {

@@ -15,7 +15,7 @@ import (
 
 // A running node must not reconnect to a gateway whose pairing its owner has ended, even while the
 // gateway cannot be notified.
-func TestNobodyComesBackToAGatewayThatWasLeft(t *testing.T) {
+func TestNodeDoesNotReconnectAfterItsPairingEnded(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
 	peers, id := identity.OpenPeers(dir, keychain.Open(dir)), identity.NewKey()

@@ -127,7 +127,7 @@ func (s *strict) Read(p []byte) (int, error) {
 
 // A client that takes long over an event, or is suspended for a while, reads what arrived meanwhile
 // and does not lose its connection.
-func TestAnEndThatWasBusyKeepsItsConnection(t *testing.T) {
+func TestBusyPeerKeepsItsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dial, stop := listen(t, func(p peer, _ int) {
 			p.hello()

@@ -50,8 +50,8 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 	}
 }
 
-// TestMissingLimitsAreSaidWithoutNegation covers each check that can fail.
-func TestMissingLimitsAreSaidWithoutNegation(t *testing.T) {
+// TestMissingLimitsAreWordedWithoutNegation covers each check that can fail.
+func TestMissingLimitsAreWordedWithoutNegation(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{
 		"pid.view":           "Commands can see your other programs.",

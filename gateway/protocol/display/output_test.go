@@ -2,7 +2,7 @@ package display
 
 import "testing"
 
-func TestResultsReadWell(t *testing.T) {
+func TestResultsAreReadable(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain",
 		`{"status":"completed","output":"a\nb\n","tail":"a\nb\n","exitCode":0}`: "a\nb",

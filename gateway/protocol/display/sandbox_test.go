@@ -6,7 +6,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-func TestSandboxIsSaidInPlainWords(t *testing.T) {
+func TestSandboxIsDescribedInPlainWords(t *testing.T) {
 	t.Parallel()
 	app := protocol.Folder{Path: "/srv/app"}
 	for _, c := range []struct {

@@ -60,7 +60,7 @@ func (broken) Text(context.Context, string) (string, error) {
 	return "", errors.New("open /home/ann/.local/share/fairlead/skills/deploy: permission denied")
 }
 
-func TestFailuresDoNotTellOfTheGatewaysFiles(t *testing.T) {
+func TestFailuresDoNotRevealGatewayFiles(t *testing.T) {
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	defer slog.SetDefault(before)

@@ -165,7 +165,7 @@ func TestRegistrationsDoNotBlockOthers(t *testing.T) {
 }
 
 // Who presents a code first cannot be told from a thief, so that a second use ends both.
-func TestCodeThatAThiefTriedEndsTheAccess(t *testing.T) {
+func TestCodeUsedByAThiefRevokesTheAccess(t *testing.T) {
 	b := serve(t)
 	_, before := b.post(tokenPath, form(b.connect(query(), allow).Get("code")))
 	for name, changes := range map[string][]string{"another client": {"client_id", "https://thief.example/c"}, "another verifier": {"code_verifier", strings.Repeat("x", 46)}} {

@@ -267,7 +267,7 @@ func TestStreamWithoutEventsStaysAlive(t *testing.T) {
 	})
 }
 
-func TestReaderThatGoesCancelsTheCall(t *testing.T) {
+func TestDisconnectedReaderCancelsTheCall(t *testing.T) {
 	f, s := serve(t)
 	ended := make(chan error, 1)
 	f.call = func(ctx context.Context, r catalog.Request) (job.Result, error) {
@@ -296,8 +296,8 @@ func TestReaderThatGoesCancelsTheCall(t *testing.T) {
 	}
 }
 
-// TestDocumentIsAsCommitted compares the OpenAPI document with its snapshot. Write the snapshot with
-// -update, after looking at what changed: a client may rely on it.
+// TestDocumentIsAsCommitted compares the OpenAPI document with its snapshot. Write the snapshot
+// with -update, after looking at what changed: a client may rely on it.
 func TestDocumentIsAsCommitted(t *testing.T) {
 	_, s := serve(t)
 	resp, body := request(t, s, "GET", "/api/v1/openapi.json", "")
@@ -326,7 +326,7 @@ func TestDocumentIsAsCommitted(t *testing.T) {
 	}
 }
 
-func TestDocumentHasTheVerySchemasOfTheTools(t *testing.T) {
+func TestDocumentHasTheSchemasOfTheTools(t *testing.T) {
 	f, s := serve(t)
 	_, body := request(t, s, "GET", "/api/v1/openapi.json", "")
 	var doc struct {

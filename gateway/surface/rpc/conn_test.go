@@ -125,9 +125,9 @@ func TestMessagesOfOneClientKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// TestASlowMessageHoldsUpItsOwnChatAlone sends a message that takes long, such as one with a
+// TestSlowMessageDelaysOnlyItsChat sends a message that takes long, such as one with a
 // recording.
-func TestASlowMessageHoldsUpItsOwnChatAlone(t *testing.T) {
+func TestSlowMessageDelaysOnlyItsChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFakes()
 		slow := make(chan struct{})

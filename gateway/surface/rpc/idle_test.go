@@ -38,8 +38,8 @@ func TestIdleConnectionEnds(t *testing.T) {
 	}
 }
 
-// TestAWebSocketOutlivesTheTimesOfARequest checks that those limits end with the request.
-func TestAWebSocketOutlivesTheTimesOfARequest(t *testing.T) {
+// TestWebSocketOutlivesRequestTimeouts checks that those limits end with the request.
+func TestWebSocketOutlivesRequestTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := openWith(newFakes().services())
 		defer stop()

@@ -70,9 +70,9 @@ func TestMethodsNeedTheirMode(t *testing.T) {
 	}
 }
 
-// TestTheMethodTableGivesNobodyElseTheOwnersMethods checks the table itself: a node or a channel
+// TestOwnerMethodsAreForTheOwnerOnly checks the table itself: a node or a channel
 // may call only the methods for its own work, and tools.list.
-func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
+func TestOwnerMethodsAreForTheOwnerOnly(t *testing.T) {
 	for _, m := range protocol.Methods {
 		owners := m.Scope != protocol.ScopeNone && m.Scope != protocol.ScopeNode && m.Scope != "channel"
 		if m.Name == protocol.ToolsList.Name {
@@ -95,9 +95,9 @@ func TestTheMethodTableGivesNobodyElseTheOwnersMethods(t *testing.T) {
 	}
 }
 
-// TestAPairedClientIsAnEndOfItsOwnTransfers: it reports on the files that it sends, so it may call
+// TestPairedClientReportsOnItsOwnTransfers: it reports on the files that it sends, so it may call
 // these methods with the scope to start transfers.
-func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
+func TestPairedClientReportsOnItsOwnTransfers(t *testing.T) {
 	srv := New(newFakes().services())
 	defer srv.Close()
 	for scope, may := range map[protocol.Scope]bool{protocol.ScopeInvoke: true, protocol.ScopeRead: false} {
@@ -111,7 +111,7 @@ func TestAPairedClientIsAnEndOfItsOwnTransfers(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
+func TestTurningQuestionsOffNeedsTheRightToAnswer(t *testing.T) {
 	srv := New(newFakes().services())
 	defer srv.Close()
 	phone := auth.Device(protocol.Device{Role: protocol.RoleClient, Name: "Phone", Scopes: []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat}})
@@ -139,7 +139,7 @@ func TestWhoMayNotAnswerQuestionsCannotTurnThemOff(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
+func TestResumingATransferNeedsTheRightToStartIt(t *testing.T) {
 	f := newFakes()
 	srv := New(f.services())
 	defer srv.Close()
@@ -159,9 +159,9 @@ func TestWhoMayNotBeginATransferCannotLetItGoOn(t *testing.T) {
 	}
 }
 
-// TestARightToRunToolsIsNoRightToTheGatewaysOwn: a device may not do by a tool or a transfer what
+// TestGatewayToolsNeedTheRightsOfTheirMethods: a device may not do by a tool or a transfer what
 // it may not do by a method.
-func TestARightToRunToolsIsNoRightToTheGatewaysOwn(t *testing.T) {
+func TestGatewayToolsNeedTheRightsOfTheirMethods(t *testing.T) {
 	srv := New(newFakes().services())
 	defer srv.Close()
 	const read, chat, admin = protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeAdmin
@@ -252,7 +252,7 @@ func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (proto
 	return protocol.OK{OK: true}, nil
 }
 
-func TestAuditSaysWhoChangedAChatsWayOfAsking(t *testing.T) {
+func TestAuditNamesWhoChangedTheApprovalMode(t *testing.T) {
 	got := make(chan string, 1)
 	services := newFakes().services()
 	services.Sessions.Chats = patched{services.Sessions.Chats, got}

@@ -144,7 +144,7 @@ var native = map[string]uint32{
 	"fsopen": unix.SYS_FSOPEN, "fsconfig": unix.SYS_FSCONFIG, "fsmount": unix.SYS_FSMOUNT, "fspick": unix.SYS_FSPICK, "mount_setattr": unix.SYS_MOUNT_SETATTR,
 }
 
-func TestNumbersAreTheSystems(t *testing.T) {
+func TestSyscallNumbersAreThoseOfTheSystem(t *testing.T) {
 	a, ok := arches[runtime.GOARCH]
 	if !ok {
 		t.Skip("no filter for " + runtime.GOARCH)

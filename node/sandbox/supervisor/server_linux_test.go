@@ -124,7 +124,7 @@ func TestAResetWireIsAnError(t *testing.T) {
 	}
 }
 
-func TestTemporaryFoldersOfTheDeadAreSwept(t *testing.T) {
+func TestTemporaryFoldersOfDeadProcessesAreSwept(t *testing.T) {
 	base := t.TempDir()
 	used, lock, err := makeTemp(base)
 	if err != nil {

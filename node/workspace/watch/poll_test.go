@@ -16,7 +16,7 @@ import (
 	"fairlead/node/workspace"
 )
 
-func TestRoundsThroughATreeCostAThirtiethOfACore(t *testing.T) {
+func TestPollingUsesAThirtiethOfACore(t *testing.T) {
 	for _, c := range []struct{ round, want time.Duration }{
 		{0, time.Second}, {time.Millisecond, time.Second}, {time.Second, 32 * time.Second}, {time.Minute, 32 * time.Minute},
 	} {
@@ -26,7 +26,7 @@ func TestRoundsThroughATreeCostAThirtiethOfACore(t *testing.T) {
 	}
 }
 
-func TestARoundFindsEveryChangeOfAFile(t *testing.T) {
+func TestPollingFindsEveryChangeOfAFile(t *testing.T) {
 	heard := make(chan Change, 1000)
 	dir, w := pollDeep(t, func(c Change) { heard <- c }, fillThree(t))
 	file := filepath.Join(dir, "a/b/c/f")
@@ -140,7 +140,7 @@ func TestPollingStaysInTheFolder(t *testing.T) {
 	}
 }
 
-func TestClosingEndsARound(t *testing.T) {
+func TestClosingStopsPolling(t *testing.T) {
 	dir, w := pollDeep(t, func(Change) {}, func(dir string) {
 		for i := range 3000 {
 			put(t, filepath.Join(dir, fmt.Sprint("n", i/100), fmt.Sprint(i)), "")
