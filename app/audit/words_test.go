@@ -23,9 +23,9 @@ func TestExportedAuditLinesContainNoFormulas(t *testing.T) {
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
 	if err != nil || len(rows) != 3 || rows[0][0] != "seq" || rows[1][9] != "'=HYPERLINK(\"x\")\n\"quoted\"" || rows[1][15] != "1" || rows[1][1] != "1970-01-01T00:00:01Z" {
 		t.Errorf(`got %q, %v; want no error, length 3, rows[0][0] "seq", rows[1][9] "'=HYPERLINK(\"x\")\n\"quoted\"", rows[1][15] "1" and rows[1][1] "1970-01-01T00:00:01Z"`, rows, err)
-	if u := []string{rows[0][17], rows[1][17], rows[2][17]}; u[0] != "undo" || u[1] != "" || u[2] != "yes" {
-		t.Errorf("the column of undos: got %q, want undo, empty and yes", u)
-	}
+		if u := []string{rows[0][17], rows[1][17], rows[2][17]}; u[0] != "undo" || u[1] != "" || u[2] != "yes" {
+			t.Errorf("the column of undos: got %q, want undo, empty and yes", u)
+		}
 	}
 	b.Reset()
 	if err := writeJSON(&b, list, true); err != nil {
