@@ -167,7 +167,7 @@ func (a *activeCall) look(ctx context.Context) (problem string, err error) {
 
 // decide lets the policy decide. A denied call ends here.
 func (a *activeCall) decide(ctx context.Context) error {
-	if err := a.updateJudgement(ctx); err != nil {
+	if err := a.updateJudgement(a.judge.decide(ctx, a.subject)); err != nil {
 		return err
 	}
 	r, d := &a.entry.record, a.judgement.Decision
@@ -184,9 +184,8 @@ func (a *activeCall) decide(ctx context.Context) error {
 	return a.entry.end(ctx, protocol.CallDenied, nil, denialText(d))
 }
 
-// updateJudgement judges the call by the rules of now.
-func (a *activeCall) updateJudgement(ctx context.Context) (err error) {
-	a.judgement, err = a.judge.decide(ctx, a.subject)
-	a.permit.code = a.judgement.code
+// updateJudgement takes the judgement of the call by the rules of now.
+func (a *activeCall) updateJudgement(j judgement, err error) error {
+	a.judgement, a.permit.code = j, j.code
 	return err
 }

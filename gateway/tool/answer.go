@@ -45,10 +45,7 @@ func (a *activeCall) applyAnswer(ctx context.Context, answer protocol.Question) 
 		return a.applyEdit(ctx, answer)
 	}
 	// A rule may have been saved at the moment of the answer. One of the answer has counted this use.
-	a.judge.isAgain = true
-	err := a.updateJudgement(ctx)
-	a.judge.isAgain = false
-	if err != nil {
+	if err := a.updateJudgement(a.judge.evaluate(ctx, a.subject)); err != nil {
 		return err
 	}
 	if a.judgement.Verdict == policy.Deny {
@@ -104,7 +101,7 @@ func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Question) er
 	case problem != "":
 		return refuse(problem)
 	}
-	if err := a.updateJudgement(ctx); err != nil {
+	if err := a.updateJudgement(a.judge.decide(ctx, a.subject)); err != nil {
 		return err
 	}
 	if a.judgement.Verdict == policy.Deny {

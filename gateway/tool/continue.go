@@ -100,7 +100,6 @@ func (p *Pipeline) reopen(ctx context.Context, s Step) (*activeCall, error) {
 	a := p.newCall(c, r)
 	a.subject.target, a.subject.preview = t, i.Preview
 	a.subject.setEffect()
-	a.judge.isAgain = true
 	a.permit.isAnswered, a.permit.isEdited = i.ApprovalID != "", i.Edited
 	return a, nil
 }
@@ -136,7 +135,7 @@ func (a *activeCall) lookAgain(ctx context.Context) error {
 // judgeAgain refuses a step of a call that the rules of now deny, or about which they want an answer
 // that no person gave.
 func (a *activeCall) judgeAgain(ctx context.Context) error {
-	err := a.updateJudgement(ctx)
+	err := a.updateJudgement(a.judge.evaluate(ctx, a.subject))
 	switch d := a.judgement.Decision; {
 	case err != nil:
 		return err
@@ -163,9 +162,7 @@ func (s Step) invocation(a *activeCall) (inv protocol.ToolInvoke, err error) {
 		inv = protocol.ToolInvoke{
 			Tool: cmp.Or(s.Tool, a.subject.target.Spec.Name), Args: s.Args, SessionKey: c.Session, RunID: c.Run, Direct: c.Direct, Network: s.IsStart && s.Network,
 		}
-		if by := s.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
-			inv.Caller = &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
-		}
+		inv.Caller = callerOf(inv.Tool, s.Principal)
 	}
 	if inv.CallID = s.Call; !s.IsStart {
 		inv.CallID = protocol.NewCallID()

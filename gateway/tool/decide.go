@@ -16,8 +16,6 @@ type judge struct {
 	policy      Policy
 	permissions Permissions
 	machines    Machines
-	// isAgain means that the call was judged before: that is no further use of its rule.
-	isAgain bool
 }
 
 // judgement is a decision about a call, with what led to it.
@@ -34,32 +32,35 @@ type codeLimits struct {
 	rules   *protocol.CommandRules // the rules about files
 }
 
-// decide returns the stricter of the decisions about a call and the files that it accesses.
-func (j judge) decide(ctx context.Context, s subject) (out judgement, err error) {
+// decide judges a call, which is a use of the rule that decides it.
+func (j judge) decide(ctx context.Context, s subject) (judgement, error) {
+	return j.judge(ctx, s, func(r policy.Request) policy.Decision { return j.policy.Decide(ctx, r) })
+}
+
+// evaluate judges a call that is judged otherwise too: that is no further use of its rule.
+func (j judge) evaluate(ctx context.Context, s subject) (judgement, error) {
+	return j.judge(ctx, s, j.policy.Evaluate)
+}
+
+// judge returns the stricter of the decisions about a call and the files that it accesses. apply
+// applies the rules to a request.
+func (j judge) judge(ctx context.Context, s subject, apply func(policy.Request) policy.Decision) (out judgement, err error) {
 	needs := s.target.Resources(s.call)
 	out.request = s.request(needs)
 	if s.call.FileOperation != nil {
-		out.Decision = j.decideFiles(ctx, s.call, policy.Decision{Verdict: policy.Allow, Reason: ReasonDirect}, needs.Files)
+		out.Decision = j.judgeFiles(s.call, policy.Decision{Verdict: policy.Allow, Reason: ReasonDirect}, needs.Files, apply)
 		return out, nil
 	}
 	if err := addChat(ctx, j.permissions, &out.request); err != nil {
 		return out, err
 	}
-	d := j.apply(ctx, out.request)
+	d := apply(out.request)
 	out.code = codeLimits{d.Lifts, d.Records, d.Rules}
-	out.Decision = j.decideFiles(ctx, s.call, d, needs.Files)
+	out.Decision = j.judgeFiles(s.call, d, needs.Files, apply)
 	if out.Verdict == policy.Ask && s.collects() {
 		out.Decision = policy.Decision{Verdict: policy.Allow, Reason: "it only collects content: the question comes with the last part"}
 	}
 	return out, nil
-}
-
-// apply applies the rules to a request.
-func (j judge) apply(ctx context.Context, r policy.Request) policy.Decision {
-	if j.isAgain {
-		return j.policy.Evaluate(r)
-	}
-	return j.policy.Decide(ctx, r)
 }
 
 // addChat adds the chat's current approval mode and permissions to a request.
@@ -72,8 +73,8 @@ func addChat(ctx context.Context, p Permissions, r *policy.Request) error {
 	return err
 }
 
-// decideFiles returns the strictest of d and the decisions about the files of a call.
-func (j judge) decideFiles(ctx context.Context, c Call, d policy.Decision, files []FileAccess) policy.Decision {
+// judgeFiles returns the strictest of d and the decisions about the files of a call.
+func (j judge) judgeFiles(c Call, d policy.Decision, files []FileAccess, apply func(policy.Request) policy.Decision) policy.Decision {
 	for _, f := range files {
 		if f.Node == protocol.Here {
 			continue // the person's own window, which may offer any file
@@ -92,7 +93,7 @@ func (j judge) decideFiles(ctx context.Context, c Call, d policy.Decision, files
 		if q.Args, err = protocol.Marshal(map[string]string{"path": f.Path}); err != nil {
 			return policy.Decision{Verdict: policy.Deny, Reason: "The path of a file cannot be checked"}
 		}
-		if own := j.apply(ctx, q); own.Verdict != policy.Allow {
+		if own := apply(q); own.Verdict != policy.Allow {
 			own.Verdict = policy.Deny // only a deny stops a direct action
 			return own
 		}

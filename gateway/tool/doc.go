@@ -15,8 +15,8 @@
 // of [Registry] for what a surface shows, and [CheckAccess] for what goes on without a new call,
 // such as a waiting job.
 //
-// A target is where a tool runs: the gateway, a node or an MCP server. [Registry] finds it, and
-// target.go holds what differs between the three.
+// A target is where a tool runs: the gateway, a node or an MCP server. [Registry] finds it. What
+// differs between the three is in owntool.go, nodetool.go and servertool.go.
 //
 // # After a crash
 //

@@ -186,15 +186,15 @@ func (e *entry) finish(ctx context.Context, raw json.RawMessage, failure error, 
 	return e.end(ctx, protocol.CallFailed, nil, failure.Error())
 }
 
-// lose ends a call of an earlier start whose outcome is unknown.
+// lose ends a call of an earlier start that nobody continues: its outcome is unknown, unless it has not
+// begun.
 func (e *entry) lose(ctx context.Context) (Result, error) {
 	r := e.record
-	wasWaiting := r.Info.State == protocol.CallWaiting
-	r.Info.State, r.Info.EndedAt = protocol.CallUnknown, time.Now().UnixMilli()
-	r.Info.Error = unknownText(r)
-	if wasWaiting {
-		r.Info.State, r.Info.Error = protocol.CallCancelled, "Fairlead was stopped before the call began."
+	state, text := protocol.CallUnknown, unknownText(r)
+	if r.Info.State == protocol.CallWaiting {
+		state, text = protocol.CallCancelled, "Fairlead was stopped before the call began."
 	}
+	r.close(state, nil, text)
 	if r.Info.Effect != protocol.EffectRead {
 		r.DecidedBy, r.Decision.Reason = r.Principal, "an earlier start left it open"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 )
@@ -27,9 +28,7 @@ func (p permit) invocation(s subject, version, key string) (inv protocol.ToolInv
 	inv = protocol.ToolInvoke{
 		CallID: c.ID, Tool: spec.Name, Args: c.Args, IdempotencyKey: key, SessionKey: c.Session, RunID: c.Run, Direct: c.Direct, Network: p.opensNetwork(s),
 	}
-	if by := c.Principal; by.App != "" || protocol.ForPrograms(inv.Tool) {
-		inv.Caller = &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
-	}
+	inv.Caller = callerOf(inv.Tool, c.Principal)
 	if s.preview != nil && spec.Effect == protocol.EffectWrite && !c.Direct {
 		inv.Expect = s.preview.FileSHA256
 	}
@@ -52,6 +51,15 @@ func (p permit) invocation(s subject, version, key string) (inv protocol.ToolInv
 		inv.Approved, err = s.hash(inv.Policy, inv.Folders...)
 	}
 	return inv, err
+}
+
+// callerOf returns the caller that a node must know, as what a program leaves there belongs to it; nil
+// for a tool of agents, unless an app calls.
+func callerOf(tool string, by auth.Principal) *protocol.ToolCaller {
+	if by.App == "" && !protocol.ForPrograms(tool) {
+		return nil
+	}
+	return &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
 }
 
 // opened returns the folders outside the workspace that the call may use. The folder that a file

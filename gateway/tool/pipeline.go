@@ -3,7 +3,6 @@ package tool
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -186,6 +185,3 @@ func (p *Pipeline) IsKnown(ctx context.Context, id protocol.CallID) (bool, error
 	}
 	return err == nil, err
 }
-
-// jsonObject is the arguments of a call without any.
-var jsonObject = json.RawMessage("{}")

@@ -61,7 +61,6 @@ func (p *Pipeline) planned(ctx context.Context, c Call) (*activeCall, error) {
 		return nil, nil
 	}
 	a := p.newCall(c, Record{})
-	a.judge.isAgain = true // it is judged when it runs
 	s := &a.subject
 	var err error
 	s.target, err = p.Registry.Lookup(c.Tool)
@@ -75,7 +74,7 @@ func (p *Pipeline) planned(ctx context.Context, c Call) (*activeCall, error) {
 	case err != nil || problem != "" || s.preview == nil || s.preview.Problem != "":
 		return nil, nil
 	}
-	if err := a.updateJudgement(ctx); err != nil || a.judgement.Verdict != policy.Ask {
+	if err := a.updateJudgement(a.judge.evaluate(ctx, a.subject)); err != nil || a.judgement.Verdict != policy.Ask {
 		return nil, err
 	}
 	return a, nil

@@ -69,21 +69,31 @@ func (p *Pipeline) rejoin(ctx context.Context, a *activeCall) (Result, error) {
 	return e.result, err
 }
 
+// storeUnstored stores the end of a call that could not be stored at first. It returns false if none is
+// held for the call, or if the call's run has been resumed and has recorded an unknown outcome.
+func (p *Pipeline) storeUnstored(ctx context.Context, node protocol.NodeID, id protocol.CallID) (bool, error) {
+	r, ok := p.unstored.get(node, id)
+	if !ok {
+		return false, nil
+	}
+	isFirst, err := p.Journal.Finish(context.WithoutCancel(ctx), &r)
+	if err != nil {
+		return false, errNotStored
+	}
+	p.unstored.remove(id)
+	if isFirst {
+		p.calls.publish(r.Info)
+	}
+	return isFirst, nil
+}
+
 // AcceptLateResult handles a node's result of a call that nobody waits for. If the call's outcome
 // was unknown, it updates the journal and returns the result for the chat. protocol.ErrNotFound
 // means that there is no such call; protocol.ErrUnavailable makes the node report again.
 // The result is nil if it is the report of a call whose end could not be stored at first.
 func (p *Pipeline) AcceptLateResult(ctx context.Context, node protocol.NodeID, late protocol.ToolResultParams) (*Result, error) {
-	if r, ok := p.unstored.get(node, late.CallID); ok {
-		isFirst, err := p.Journal.Finish(context.WithoutCancel(ctx), &r)
-		if err != nil {
-			return nil, errNotStored
-		}
-		p.unstored.remove(late.CallID)
-		if isFirst { // otherwise its run has been resumed, and has recorded an unknown outcome
-			p.calls.publish(r.Info)
-			return nil, nil
-		}
+	if isStored, err := p.storeUnstored(ctx, node, late.CallID); isStored || err != nil {
+		return nil, err
 	}
 	r, err := p.Journal.Find(ctx, late.CallID)
 	switch {

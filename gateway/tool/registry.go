@@ -1,10 +1,8 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -45,15 +43,6 @@ type Servers interface {
 // FindTools is the bare name of the tool with which an agent finds tools that are left out of its
 // list.
 const FindTools = "FindTools"
-
-// Own is one of the gateway's own tools, gsv__*.
-type Own struct {
-	toolkit.Tool[Call]
-	// Scope is that of the equivalent method, which a device of the owner needs too; empty: admin.
-	Scope protocol.Scope
-	// Files returns the files of machines that a call accesses; may be nil.
-	Files func(args json.RawMessage) []FileAccess
-}
 
 // Registry holds every tool that exists now: the gateway's own, those of the connected nodes, and
 // those of MCP servers. It is safe for concurrent use.
@@ -205,29 +194,4 @@ func (r *Registry) fileOperation(c Call) (resolved, error) {
 
 func noTool(name protocol.ToolName) error {
 	return protocol.ErrNotFound.With(fmt.Sprintf("No node provides tool: %s", name))
-}
-
-// Execute runs a call. The tool's failure is part of its result, and [ErrReported]; invalid arguments
-// are an error, as with a node's tools.
-func (t Own) Execute(ctx context.Context, c Call) (json.RawMessage, error) {
-	raw, err := t.Call(ctx, c, c.Args)
-	var bad *toolkit.InputError
-	switch {
-	case errors.As(err, &bad), err != nil && ctx.Err() != nil:
-		return nil, err
-	case err != nil:
-		if raw, err = protocol.Marshal(protocol.NativeResult{Error: ErrorText(err)}); err == nil {
-			err = ErrReported
-		}
-		return raw, err
-	}
-	return protocol.Marshal(protocol.NativeResult{OK: true, Result: raw})
-}
-
-// ErrorText returns the text of an error for a model, at most a few thousand bytes long.
-func ErrorText(err error) string {
-	if e, ok := errors.AsType[*protocol.Error](err); ok {
-		return toolkit.Brief(cmp.Or(e.Message, err.Error()))
-	}
-	return toolkit.Brief(err.Error())
 }

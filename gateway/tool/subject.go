@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"fairlead/gateway/peer/toolkit"
@@ -22,7 +23,7 @@ func (s *subject) validate() (err error) {
 		return err
 	}
 	if len(s.call.Args) == 0 {
-		s.call.Args = jsonObject
+		s.call.Args = json.RawMessage("{}")
 	}
 	s.setEffect()
 	return nil

@@ -1,0 +1,74 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+)
+
+// Own is one of the gateway's own tools, gsv__*.
+type Own struct {
+	toolkit.Tool[Call]
+	// Scope is that of the equivalent method, which a device of the owner needs too; empty: admin.
+	Scope protocol.Scope
+	// Files returns the files of machines that a call accesses; may be nil.
+	Files func(args json.RawMessage) []FileAccess
+}
+
+// Execute runs a call. The tool's failure is part of its result, and [ErrReported]; invalid arguments
+// are an error, as with a node's tools.
+func (t Own) Execute(ctx context.Context, c Call) (json.RawMessage, error) {
+	raw, err := t.Call(ctx, c, c.Args)
+	var bad *toolkit.InputError
+	switch {
+	case errors.As(err, &bad), err != nil && ctx.Err() != nil:
+		return nil, err
+	case err != nil:
+		if raw, err = protocol.Marshal(protocol.NativeResult{Error: ErrorText(err)}); err == nil {
+			err = ErrReported
+		}
+		return raw, err
+	}
+	return protocol.Marshal(protocol.NativeResult{OK: true, Result: raw})
+}
+
+// ErrorText returns the text of an error for a model, at most a few thousand bytes long.
+func ErrorText(err error) string {
+	if e, ok := errors.AsType[*protocol.Error](err); ok {
+		return toolkit.Brief(cmp.Or(e.Message, err.Error()))
+	}
+	return toolkit.Brief(err.Error())
+}
+
+// ownTool is a tool of the gateway itself.
+type ownTool struct{ Own }
+
+// Preview implements target. A tool without a preview has an empty one: it affects no machine, so
+// nothing is outside of a sandbox.
+func (t ownTool) Preview(ctx context.Context, c Call) (protocol.CallPreview, bool, error) {
+	p, _, err := t.Own.Preview(ctx, c, c.Args)
+	return p, true, err
+}
+
+func (t ownTool) Execute(ctx context.Context, c Call, _ protocol.ToolInvoke, _ func(protocol.ToolProgress)) (json.RawMessage, error) {
+	return t.Own.Execute(ctx, c)
+}
+
+func (t ownTool) Resources(c Call) Resources {
+	r := Resources{Apps: []protocol.Scope{protocol.ScopeAllTools}, Device: cmp.Or(t.Scope, protocol.ScopeAdmin), Bare: t.Spec.Name}
+	if t.Files != nil {
+		r.Files = t.Files(c.Args)
+	}
+	return r
+}
+
+func (t ownTool) Label(*protocol.Question) {}
+
+func (t ownTool) TimeLimit(args json.RawMessage, limit time.Duration) time.Duration {
+	return limitWith(t.Spec, args, limit)
+}
