@@ -27,26 +27,10 @@ type Device struct {
 // before it stores anything. A refusal is the gateway's *protocol.Error; [ErrWrongSecret] means
 // that the gateway does not know the secret.
 func (d Device) Run(t Transport) (identity.Pairing, error) {
-	hello := Hello{Version: version, Method: protocol.PairedByRequest, Applicant: d.Applicant}
-	hello.Key = d.Key.Public()
 	nonce := random(nonceSize)
-	hello.Commit = commitment(nonce, hello.Key)
-	var ex *exchange
-	var secret []byte
-	switch {
-	case d.Renew:
-		hello.Method = methodRenew
-	case d.End:
-		hello.Method = methodEnd
-	case d.Link != nil:
-		hello.Method, hello.Invite, secret = protocol.PairedByLink, d.Link.Invite, d.Link.Secret
-		if d.Pin != d.Link.Pin {
-			return identity.Pairing{}, identity.ErrWrongPin
-		}
-	case d.Code != nil:
-		hello.Method, hello.Number = protocol.PairedByCode, d.Code.Number
-		ex = newExchange(d.Code.secret(), channel, sid(hello.Number, hello.Commit))
-		hello.Pake = ex.message()
+	hello, secret, ex, err := d.hello(nonce)
+	if err != nil {
+		return identity.Pairing{}, err
 	}
 	raw, err := json.Marshal(hello)
 	if err != nil {
@@ -87,6 +71,30 @@ func (d Device) Run(t Transport) (identity.Pairing, error) {
 	}
 	m.Done.Gateway.Pin = d.Pin // the verified pin, not the one that the gateway sent
 	return *m.Done, nil
+}
+
+// hello returns the first message. With a link, secret is what both ends know; with a code, ex finds it
+// out.
+func (d Device) hello(nonce []byte) (hello Hello, secret []byte, ex *exchange, err error) {
+	hello = Hello{Version: version, Method: protocol.PairedByRequest, Applicant: d.Applicant}
+	hello.Key = d.Key.Public()
+	hello.Commit = commitment(nonce, hello.Key)
+	switch {
+	case d.Renew:
+		hello.Method = methodRenew
+	case d.End:
+		hello.Method = methodEnd
+	case d.Link != nil:
+		if d.Pin != d.Link.Pin {
+			return hello, nil, nil, identity.ErrWrongPin
+		}
+		hello.Method, hello.Invite, secret = protocol.PairedByLink, d.Link.Invite, d.Link.Secret
+	case d.Code != nil:
+		hello.Method, hello.Number = protocol.PairedByCode, d.Code.Number
+		ex = newExchange(d.Code.secret(), channel, sid(hello.Number, hello.Commit))
+		hello.Pake = ex.message()
+	}
+	return hello, secret, ex, nil
 }
 
 func request(t Transport, m Message) (Message, error) {
