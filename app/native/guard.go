@@ -29,6 +29,7 @@ func GuardEvents(of fyne.Window, w *glfw.Window) {
 		input.guard(func() { processMouseMoved(window, x, y) })
 	})
 	guard2(w.SetCursorPosCallback)
+	endHover(w.SetCursorEnterCallback, w.SetCursorPosCallback, func() bool { return w.GetMouseButton(glfw.MouseButtonLeft) == glfw.Press })
 	guard2(w.SetScrollCallback)
 	guard2(w.SetSizeCallback)
 	if c, ok := of.Canvas().(resizedCanvas); ok {
@@ -91,6 +92,25 @@ func movePointerFirst(
 			drop(w, names)
 		})
 	}
+}
+
+// endHover moves the pointer out of a window that it has left, unless it drags something. The toolkit
+// does not notice that: what was under the pointer last would stay highlighted.
+func endHover(
+	setEnter func(glfw.CursorEnterCallback) glfw.CursorEnterCallback,
+	setMovement func(glfw.CursorPosCallback) glfw.CursorPosCallback,
+	isDragging func() bool,
+) {
+	note := setMovement(nil)
+	setMovement(note)
+	if note == nil {
+		return
+	}
+	setEnter(func(w *glfw.Window, entered bool) {
+		if !entered && !isDragging() {
+			note(w, -1, -1)
+		}
+	})
 }
 
 // handle handles an event that is not one of the pointer's buttons.

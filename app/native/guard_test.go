@@ -67,3 +67,25 @@ func TestClicksAndDropsHappenWhereThePointerIs(t *testing.T) {
 		t.Errorf("a movement together with a click or a drop: got %q, want %q", got, want)
 	}
 }
+
+func TestHoverEndsWhenThePointerLeaves(t *testing.T) {
+	var got []string
+	var move glfw.CursorPosCallback = func(_ *glfw.Window, x, y float64) { got = append(got, fmt.Sprint(x, " ", y)) }
+	var enter glfw.CursorEnterCallback
+	isDragging := false
+	endHover(func(f glfw.CursorEnterCallback) (before glfw.CursorEnterCallback) {
+		before, enter = enter, f
+		return before
+	}, func(f glfw.CursorPosCallback) (before glfw.CursorPosCallback) {
+		before, move = move, f
+		return before
+	}, func() bool { return isDragging })
+	enter(nil, true)
+	move(nil, 5, 6)
+	enter(nil, false)
+	isDragging = true // what is dragged stays where it is
+	enter(nil, false)
+	if want := []string{"5 6", "-1 -1"}; !slices.Equal(got, want) {
+		t.Errorf("got the movements %q, want %q", got, want)
+	}
+}
