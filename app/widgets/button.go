@@ -101,7 +101,8 @@ func (p *pressable) hover(on bool) {
 // window that of the desktop.
 func (p *pressable) HasKeyboard() bool { return p.focused }
 
-// Button is a compact button with a text, an icon, or both. Enter and Space press it.
+// Button is a compact button with a text, an icon, or both. Enter and Space press it. A text without
+// room ends in an ellipsis.
 type Button struct {
 	pressable
 	Text         string
@@ -240,8 +241,9 @@ var buttonRow = &rowLayout{gap: style.Gap, stretch: -1}
 func (r *buttonRenderer) MinSize() fyne.Size {
 	m := buttonRow.MinSize(r.parts)
 	h := max(Choose(r.b.Small, smallHeight, buttonHeight), m.Height+8)
-	if r.b.Widest != "" {
-		m.Width += max(MeasureText(r.b.Widest, r.text.TextSize, r.text.TextStyle).Width-r.text.MinSize().Width, 0)
+	if r.b.Text != "" { // which may be shortened now
+		width := func(text string) float32 { return MeasureText(text, r.text.TextSize, r.text.TextStyle).Width }
+		m.Width += max(width(r.b.Widest), width(r.b.Text)) - r.text.MinSize().Width
 	}
 	pad := Choose(r.b.Text == "", max((h-m.Width)/2, 2), buttonPad)
 	return fyne.NewSize(m.Width+2*pad, h)
@@ -249,6 +251,10 @@ func (r *buttonRenderer) MinSize() fyne.Size {
 
 func (r *buttonRenderer) Layout(size fyne.Size) {
 	r.background.Resize(size)
+	r.text.Text = r.b.Text
+	if over := buttonRow.MinSize(r.parts).Width - size.Width; over > 0.5 && r.b.Text != "" && size.Width > 0 {
+		r.text.Text = truncate(r.b.Text, max(r.text.MinSize().Width-over, 0), r.text.TextSize, r.text.TextStyle)
+	}
 	buttonRow.Layout(r.parts, size)
 	left := (size.Width - buttonRow.MinSize(r.parts).Width) / 2
 	for _, p := range r.parts {

@@ -90,11 +90,18 @@ func (e *Entry) TypedKey(k *fyne.KeyEvent) {
 
 // CreateRenderer implements fyne.Widget.
 func (e *Entry) CreateRenderer() fyne.WidgetRenderer {
+	if !e.MultiLine {
+		e.Scroll = noScrollBars
+	}
 	r := &entryRenderer{WidgetRenderer: e.Entry.CreateRenderer()}
 	r.border, _ = r.Objects()[1].(*canvas.Rectangle)
 	r.frame()
 	return r
 }
+
+// noScrollBars is a direction that Fyne does not know: a long line then scrolls with the cursor, but
+// without a scroll bar over its text (fyne 2.8.0, widget/entry.go and internal/widget/scroller.go).
+const noScrollBars = fyne.ScrollDirection(-1)
 
 // entryRenderer gives Fyne's field the thin frame of other areas, and a thick one while it has the
 // focus: Fyne draws the frame in the colour of a check box.

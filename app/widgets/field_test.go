@@ -1,9 +1,13 @@
 package widgets
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/canvas"
+	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/widgets/widgettest"
 )
@@ -48,5 +52,41 @@ func TestNothingTypedIsLostAfterSelectedTextWentAway(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+func TestLongLineHasNoScrollBar(t *testing.T) {
+	e := NewEntry()
+	w := widgettest.Window(t, e, 200, 40)
+	e.SetText(strings.Repeat("a long path ", 20))
+	w.Canvas().Focus(e)
+	e.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+	scroll := widgettest.Find(e, func(*container.Scroll) bool { return true })
+	if scroll == nil || scroll.Offset.X == 0 {
+		t.Fatal("the field does not follow its cursor")
+	}
+	for _, o := range widgettest.Children(scroll)[1:] {
+		if o.Visible() {
+			t.Errorf("%T is shown over the text", o)
+		}
+	}
+	area := NewTextArea(3, "")
+	widgettest.Window(t, area, 200, 80)
+	area.SetText(strings.Repeat("a line\n", 20))
+	bars := widgettest.Find(area, func(*container.Scroll) bool { return true })
+	if !slices.ContainsFunc(widgettest.Children(bars)[1:], fyne.CanvasObject.Visible) {
+		t.Error("several lines have no scroll bar")
+	}
+}
+
+func TestButtonWithoutRoomShortensItsText(t *testing.T) {
+	b := NewButton("a machine with a very long name", "machine", nil)
+	widgettest.Window(t, Shrinking(b, 60), 120, 40)
+	text := widgettest.Find(b, func(o *canvas.Text) bool { return o.Visible() })
+	if end := text.Position().X + text.MinSize().Width; !strings.HasSuffix(text.Text, "…") || end > 120 || b.Size().Width > 120 {
+		t.Errorf("got %q to %v in %v, want it shortened to 120", text.Text, end, b.Size().Width)
+	}
+	if full := NewButton(b.Text, "machine", nil).MinSize(); b.MinSize() != full {
+		t.Errorf("afterwards it needs %v, want %v as before", b.MinSize(), full)
 	}
 }

@@ -117,6 +117,25 @@ func Inset(top, right, bottom, left float32, o fyne.CanvasObject) *fyne.Containe
 	return container.New(layout.NewCustomPaddedLayout(top, bottom, left, right), o)
 }
 
+// Shrinking is an object at the left of a place, which becomes narrower with it, down to a width.
+func Shrinking(o fyne.CanvasObject, least float32) *fyne.Container {
+	return container.New(shrinkingLayout(least), o)
+}
+
+type shrinkingLayout float32
+
+func (l shrinkingLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
+	if !o[0].Visible() {
+		return fyne.Size{}
+	}
+	m := o[0].MinSize()
+	return fyne.NewSize(min(m.Width, float32(l)), m.Height)
+}
+
+func (l shrinkingLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
+	o[0].Resize(fyne.NewSize(min(o[0].MinSize().Width, size.Width), size.Height))
+}
+
 // WithoutPadding removes the padding around a Fyne text widget.
 func WithoutPadding(o fyne.CanvasObject) *fyne.Container { return container.New(noPaddingLayout{}, o) }
 
