@@ -19,6 +19,7 @@ type Names struct {
 // serverAsker the beginning of the name of who asked for it.
 const (
 	serverCommand = "serve"
+	transferTool  = "Transfer"
 	serverAsker   = "MCP server "
 )
 
@@ -35,7 +36,7 @@ func AuditLine(e protocol.AuditEntry, n Names) (title, outcome string) {
 		if e.State != protocol.CallDone {
 			title = joinParts(": ", "Start the MCP server “"+name+"”"+place(e.Node, n), network)
 		}
-	case e.Tool == "Transfer" && strings.Contains(e.What, " to "):
+	case e.Tool == transferTool && strings.Contains(e.What, " to "):
 		title = transferTitle(e, n)
 	default:
 		title = asker(e, n) + act(e) + place(e.Node, n)
@@ -181,6 +182,9 @@ func auditOutcome(e protocol.AuditEntry) string {
 	case isOwn(e) && e.Verdict != "deny":
 		if who := Answerer(e.By); who != "you" && !strings.HasPrefix(e.By, "owner "+serverAsker) {
 			decided = strings.TrimPrefix(who, "you ")
+			if e.Tool == transferTool { // whose title does not name the person
+				decided = "by " + who
+			}
 		}
 	default:
 		decided = joinParts(": ", verdicts[e.Verdict], e.Why)

@@ -64,6 +64,9 @@ func TestAuditReadsAsSentences(t *testing.T) {
 		"Sent big.bin to tower · continued after a restart": {
 			Kind: protocol.AuditCall, By: "owner desktop-x", Node: protocol.NativePrefix, Tool: "Transfer", What: "@here:/srv/big.bin to tower:", Verdict: "allow", State: protocol.CallDone, Resumed: true,
 		},
+		"Sent big.bin to tower · by you in another window": {
+			Kind: protocol.AuditCall, Tool: transferTool, What: "@here:/srv/big.bin to tower:", By: "owner desktop-2", Verdict: "allow", State: protocol.CallDone,
+		},
 		"Sent a from Cellar to the agent's files": {
 			Kind: protocol.AuditCall, By: "owner", Node: protocol.NativePrefix, Tool: "Transfer", What: "nas:a to gsv:b", Verdict: "allow", State: protocol.CallDone,
 		},
