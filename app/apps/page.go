@@ -28,6 +28,7 @@ type Page struct {
 	widgets.MasterDetail // its list begins with the apps that ask to connect
 
 	view   feed.View
+	add    *widgets.Button
 	detail *detail // the latest one
 	offers *offers
 	now    func() time.Time
@@ -55,7 +56,7 @@ func newPage(ctx context.Context, e host.Env, programs *ClientPrograms) *Page {
 		bind.Run(ctx, func(ctx context.Context) error { return p.m.StopCommand(ctx, id) }, done)
 	}
 	p.offers = &offers{p: p, programs: programs}
-	p.offers.link = p.offers.menu()
+	p.offers.link, p.add = p.offers.menu(), p.addButton()
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
 	p.ShowList()
 	return p
@@ -76,7 +77,7 @@ func (p *Page) failed(what string, err error) bool {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewPage("Connected apps", master, p.offers.link, p.addButton())
+	return widgets.NewPage("Connected apps", master, p.offers.link, p.add)
 }
 
 func (p *Page) addButton() *widgets.Button {
@@ -108,6 +109,10 @@ func (p *Page) fill() {
 	none := len(v.Apps.Apps)+len(asking) == 0
 	if offered := !none && len(p.offers.list) > 0 && p.address() != ""; offered != p.offers.link.Visible() {
 		widgets.SetVisible(p.offers.link, offered)
+		p.Box.Refresh()
+	}
+	if first := none && v.Apps.Loaded && p.address() != ""; first == p.add.Visible() {
+		widgets.SetVisible(p.add, !first) // a button below does the same
 		p.Box.Refresh()
 	}
 	p.Master.Draw(fmt.Sprint(v.Apps.Loaded, v.Apps.Problem, none, p.address(), len(p.offers.list)), func() fyne.CanvasObject {

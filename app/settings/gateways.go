@@ -75,13 +75,16 @@ type gatewaysPage struct {
 	pairing                   *Pairing
 }
 
+// pairText is on the button at the foot of the page, which may stand below another section.
+const pairText = "Pair this computer"
+
 func newGatewaysPage(p *view) *gatewaysPage {
 	e := &gatewaysPage{page: p, gateways: p.o.Gateways, pairing: p.o.Pairing, list: widgets.Col(style.Inside), result: widgets.NewStatus(), words: widgets.NewParagraph("", style.ColorText, style.SizeTitle), invitation: widgets.NewEntry(), address: widgets.NewEntry(), name: widgets.NewEntry()}
 	e.result.Hide()
 	e.words.Hide()
 	e.invitation.SetPlaceHolder("fairlead://pair?… or 7-otter-lamp-nine")
 	e.address.SetPlaceHolder("192.168.1.20:8788")
-	e.pair = widgets.NewButton("Pair", "check", nil)
+	e.pair = widgets.NewButton(pairText, "check", nil)
 	e.pair.Primary = true
 	e.pair.OnTap = e.pairOrCancel
 	e.invitation.OnSubmitted = func(string) { e.pairOrCancel() }

@@ -63,17 +63,17 @@ func TestGatewayIsAddedOpenedAndRemoved(t *testing.T) {
 		}
 		press := func(button string) { t.Helper(); pagetest.Settle(); test.Tap(pagetest.Button(t, e.box, button)) }
 		says("None yet")
-		press("Pair")
+		press(pairText)
 		says("Enter the link or code")
 
 		e.invitation.SetText(" 7-otter-lamp-nine ")
 		e.address.SetText("10.0.0.2:8788")
-		press("Pair")
+		press(pairText)
 		says("Waiting for approval on the other computer (120 s).")
 		says("cobalt-otter")
 		press("Cancel")
 		says("Cancelled")
-		press("Pair")
+		press(pairText)
 		f.answers <- errors.New("the person there said no")
 		says("The person there said no")
 		press("Try again")
@@ -115,14 +115,14 @@ func TestGatewayIsAddedOpenedAndRemoved(t *testing.T) {
 		press("Let it use this computer")
 		says("owner answers its approvals")
 		e.invitation.SetText("8-otter-lamp-nine")
-		press("Pair")
+		press(pairText)
 		f.answers <- protocol.ErrConflict.With("another machine is already called vm").WithDetails(protocol.NameTaken{Free: "vm-2"})
 		says("“vm-2” is free: press Pair again")
 		if e.name.Text != "vm-2" {
 			t.Errorf("the name is %q", e.name.Text)
 		}
 		f.down = "no way there"
-		press("Pair")
+		press(pairText)
 		f.answers <- nil
 		says("Its agent can now use this computer")
 		says("uses this computer · not connected: no way there")
@@ -208,8 +208,8 @@ func TestPairingContinuesWhileAnotherPageIsShown(t *testing.T) {
 		if got := strings.Join(p.Did, "; "); got != "say Paired with cellar." {
 			t.Errorf("after the end on another page: got %q, want that it is paired", got)
 		}
-		if e, leave = open(); e.invitation.Text != "" || e.pair.Text != "Pair" {
-			t.Errorf("the page shows the invitation %q and the button %q, want none and Pair", e.invitation.Text, e.pair.Text)
+		if e, leave = open(); e.invitation.Text != "" || e.pair.Text != pairText {
+			t.Errorf("the page shows the invitation %q and the button %q, want none and %q", e.invitation.Text, e.pair.Text, pairText)
 		}
 		leave()
 	})

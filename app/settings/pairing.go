@@ -61,7 +61,7 @@ func (e *gatewaysPage) showPairing(now time.Time) {
 // endPairing shows how a pairing has ended, on another page if the person has left this one.
 func (e *gatewaysPage) endPairing(invitation Invitation, name string, err error, canceled bool) {
 	e.pair.Primary = true
-	e.pair.Set("Pair", "check")
+	e.pair.Set(pairText, "check")
 	e.words.Hide()
 	switch {
 	case canceled:
