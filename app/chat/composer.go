@@ -7,7 +7,6 @@ import (
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/layout"
 
 	"fairlead/app/host"
 	"fairlead/app/style"
@@ -76,7 +75,8 @@ func newComposer(chat *current, r *requests, window fyne.CanvasObject) *composer
 	c.send.Primary = true
 	c.stop = widgets.NewButton("Stop", "stop", r.stop)
 	c.stop.Hide()
-	foot := widgets.Row(style.Inside, 2, c.attach, c.machineButton, layout.NewSpacer(), c.usage, c.stop, c.send)
+	const leastMachine = 64
+	foot := widgets.Row(style.Inside, 1, c.attach, widgets.Shrinking(c.machineButton, leastMachine), c.usage, c.stop, c.send)
 	c.frame = widgets.NewBackground(style.ColorSurface, style.ColorLine, style.Corner)
 	c.entry.onFocus = func(on bool) {
 		c.frame.Set(style.ColorSurface, widgets.Choose(on, style.ColorAccent, style.ColorLine))

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"fmt"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -89,15 +90,17 @@ func TestButtonsAreShownForOneMessageAtATime(t *testing.T) {
 
 func TestButtonsOfAMessageFitTheNarrowestWindow(t *testing.T) {
 	for _, scale := range []float32{1, 1.5} {
-		d := newDesk(t, 480, 560)
-		fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, scale))
-		d.Update(talk())
-		for _, m := range d.messages() {
-			m.MouseIn(nil)
-			if w := m.MinSize().Width; w > d.rows().Width {
-				t.Errorf("at %v a message wants %v, and has %v", scale, w, d.rows().Width)
+		t.Run(fmt.Sprint(scale), func(t *testing.T) {
+			d := newDesk(t, 480, 560)
+			fyne.CurrentApp().Settings().SetTheme(style.New(style.Light, scale))
+			d.Update(talk())
+			for _, m := range d.messages() {
+				m.MouseIn(nil)
+				if w := m.MinSize().Width; w > d.rows().Width {
+					t.Errorf("a message wants %v, and has %v", w, d.rows().Width)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/lists"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 )
@@ -190,7 +191,7 @@ func (d *drag) track(at fyne.Position) {
 		g.highlight(q)
 	}
 	if g.page != nil {
-		p.note.SetText(g.describe(p))
+		p.note.Set(g.describe(p), style.ColorMuted)
 	} else {
 		p.showSelection()
 	}

@@ -103,7 +103,12 @@ func (c *Chooser) connectList() {
 func (c *Chooser) frame() fyne.CanvasObject {
 	row := []fyne.CanvasObject{widgets.NewIconButton("up", "Parent folder", c.up), c.path.box, widgets.NewIconButton("eye", "Hidden files", c.ToggleHidden)}
 	if c.q.Kind == system.SaveFile || c.q.Kind == system.ChooseFolder {
-		row = append(row, widgets.NewButton("New folder", "plus", c.newFolder))
+		create := widgets.NewIconButton("plus", "New folder", c.newFolder)
+		if style.Size("text") <= 18 { // with large text the path would have no room
+			create.SetText(create.Name)
+		}
+		create.Quiet = false
+		row = append(row, create)
 	}
 	top := widgets.Col(style.Inside, c.filter, widgets.Row(style.Inside, 1, row...))
 	foot := []fyne.CanvasObject{widgets.HLine(), widgets.Row(style.Inside, 0, c.note, widgets.NewButton("Cancel", "", c.cancel), c.confirm)}

@@ -58,7 +58,7 @@ type Page struct {
 	place            *widgets.Button
 	columnHeads      *columnHeads
 	pathBar          *pathBar
-	note             *widgets.Text
+	note             *widgets.Paragraph
 	selectionButtons []*widgets.Button // buttons for the selection
 	actions          actions
 	changes          changes
@@ -82,7 +82,7 @@ type Page struct {
 
 func newPage(ctx context.Context, e host.Env, h Handlers) *Page {
 	p := &Page{
-		ctx: ctx, e: e, h: h, model: newModel(e.Feed), Box: container.NewStack(), body: container.NewStack(), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
+		ctx: ctx, e: e, h: h, model: newModel(e.Feed), Box: container.NewStack(), body: container.NewStack(), note: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
 		visits: visits{report: h.Visited},
 	}

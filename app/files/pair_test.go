@@ -90,7 +90,7 @@ func TestFileDraggedToAnotherMachineIsSent(t *testing.T) {
 	drag := func(to fyne.Position, note string) {
 		t.Helper()
 		b.left.drag.track(to)
-		if got := b.left.note.Text; got != note {
+		if got := b.left.note.Text(); got != note {
 			t.Errorf("%q, want %q", got, note)
 		}
 		b.left.drag.finish()

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
@@ -88,7 +89,7 @@ func (p *Page) showSelection() {
 	if p.offline && len(p.view.Entries) > 0 {
 		note = strings.TrimSuffix("The machine is offline. This is its last known state · "+note, " · ")
 	}
-	p.note.SetText(note)
+	p.note.Set(note, style.ColorMuted)
 	for i, on := range []bool{len(chosen) == 1, len(chosen) > 0} {
 		if on {
 			p.selectionButtons[i].Enable()

@@ -19,6 +19,7 @@ import (
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
 
 	"fairlead/app/chats"
 	"fairlead/app/feed"
@@ -57,13 +58,18 @@ func Start(t testing.TB, mode style.Mode) (ctx context.Context, app *Program) {
 }
 
 // Window shows a page's content in a window of that size, which closes with the test. At the end of
-// the test it checks the controls; see [Controls].
+// the test it checks the controls, see [Controls], and whether the largest text fits into the smallest
+// window; see [Fits].
 func Window(t testing.TB, content fyne.CanvasObject, width, height float32) fyne.Window {
 	t.Helper()
 	w := test.NewTempWindow(t, content)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(width, height))
-	t.Cleanup(func() { Controls(t, w) })
+	t.Cleanup(func() {
+		Controls(t, w)
+		Largest(w)
+		Fits(t, w)
+	})
 	return w
 }
 
@@ -117,9 +123,9 @@ func Shows(t *testing.T, o fyne.CanvasObject, want ...string) {
 	}
 }
 
-// Fits checks that no line of text is wider than its place, or leaves the window. Text that is
-// shortened with an ellipsis fits.
-func Fits(t *testing.T, w fyne.Window) {
+// Fits checks that no line of text is wider than its place, and that no text and no control leaves the
+// window. Text that is shortened with an ellipsis fits.
+func Fits(t testing.TB, w fyne.Window) {
 	t.Helper()
 	width := w.Canvas().Size().Width
 	widgettest.Visit(w.Content(), func(o fyne.CanvasObject) {
@@ -132,6 +138,14 @@ func Fits(t *testing.T, w fyne.Window) {
 		case *widgets.Paragraph:
 			if x+o.Size().Width > width+0.5 {
 				t.Errorf("%q ends at %v, and the window is %v wide", o.Text(), x+o.Size().Width, width)
+			}
+		case *widgets.Button:
+			if x+o.Size().Width > width+0.5 {
+				t.Errorf("the button %q ends at %v, and the window is %v wide", o.AccessibilityLabel(), x+o.Size().Width, width)
+			}
+		case fyne.Focusable:
+			if x+o.(fyne.CanvasObject).Size().Width > width+1+theme.InnerPadding() { // around a text
+				t.Errorf("%T ends at %v, and the window is %v wide", o, x+o.(fyne.CanvasObject).Size().Width, width)
 			}
 		}
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 // Placeholder is shown in the empty field.
-const Placeholder = "Find chats, machines, files, settings and actions"
+const Placeholder = "Find chats, files, settings and actions"
 
 // nothingFound says that no entry fits, and what a query can also be.
 const nothingFound = "Nothing found. A path such as ~/Documents shows files of this computer."

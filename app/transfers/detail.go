@@ -130,12 +130,9 @@ func (c *card) updateButtons() {
 		}
 		return s
 	}
-	if c.paused {
-		c.pause.Set(word("Resume"), "play")
-	} else {
-		c.pause.Set(word("Pause"), "pause")
-	}
-	c.cancel.Set(word("Cancel"), "cross")
+	c.pause.Name, c.cancel.Name = widgets.Choose(c.paused, "Resume", "Pause"), "Cancel"
+	c.pause.Set(word(c.pause.Name), widgets.Choose(c.paused, "play", "pause"))
+	c.cancel.Set(word(c.cancel.Name), "cross")
 }
 
 // cardHeadLayout is a row whose buttons have icons only if there is little room for the name.
