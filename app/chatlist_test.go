@@ -27,84 +27,84 @@ func newChatList(t *testing.T) (*ui, feed.View) {
 		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: key, Title: fmt.Sprintf("Chat %c", 'A'+i), MessageCount: 2, LastActiveAt: noon.Add(-time.Duration(hours) * time.Hour).UnixMilli()})
 	}
 	u.update(v)
-	u.main.open("agent:main:a")
+	u.main.Open("agent:main:a")
 	return u, v
 }
 
 // type presses keys in the list.
 func press(u *ui, keys ...fyne.KeyName) {
 	for _, k := range keys {
-		u.main.sidebar.List.TypedKey(&fyne.KeyEvent{Name: k})
+		u.main.Sidebar.List.TypedKey(&fyne.KeyEvent{Name: k})
 	}
 }
 
 // rowOf returns the row of a chat.
 func rowOf(t *testing.T, u *ui, title string) int {
 	t.Helper()
-	for i, r := range u.main.sidebar.List.Rows() {
-		if r.Heading == nil && u.main.sidebar.List.Item(i).Title == title {
+	for i, r := range u.main.Sidebar.List.Rows() {
+		if r.Heading == nil && u.main.Sidebar.List.Item(i).Title == title {
 			return i
 		}
 	}
-	t.Fatalf("no row %q in\n%s", title, u.main.lines())
+	t.Fatalf("no row %q in\n%s", title, lines(u.main))
 	return 0
 }
 
 func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	u, _ := newChatList(t)
-	c := u.main.conversation.Window.Canvas()
-	c.Focus(u.main.sidebar.Search)
-	u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
-	if c.Focused() != fyne.Focusable(u.main.sidebar.List) || u.main.sidebar.List.Cursor() != rowOf(t, u, "Chat A") {
-		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.sidebar.List.Cursor())
+	c := u.main.Chat.Window.Canvas()
+	c.Focus(u.main.Sidebar.Search)
+	u.main.Sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+	if c.Focused() != fyne.Focusable(u.main.Sidebar.List) || u.main.Sidebar.List.Cursor() != rowOf(t, u, "Chat A") {
+		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.Sidebar.List.Cursor())
 	}
-	pagetest.Shot(t, u.main.conversation.Window, "list-focus")
+	pagetest.Shot(t, u.main.Chat.Window, "list-focus")
 	press(u, fyne.KeyDown, fyne.KeyDown)
-	if got, want := u.main.sidebar.List.Cursor(), rowOf(t, u, "Chat C"); got != want {
+	if got, want := u.main.Sidebar.List.Cursor(), rowOf(t, u, "Chat C"); got != want {
 		t.Errorf("after two times Down the cursor is on row %d, want %d", got, want)
 	}
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
-	if u.main.conversation.Page.Key() != "agent:main:e" || c.Focused() != u.main.conversation.Page.Pane.Composer() {
-		t.Errorf("End and Enter open %s", u.main.conversation.Page.Key())
+	if u.main.Chat.Page.Key() != "agent:main:e" || c.Focused() != u.main.Chat.Page.Pane.Composer() {
+		t.Errorf("End and Enter open %s", u.main.Chat.Page.Key())
 	}
-	c.Focus(u.main.sidebar.List)
+	c.Focus(u.main.Sidebar.List)
 	press(u, fyne.KeyHome, fyne.KeyF2)
-	if u.main.conversation.Page.Key() != "agent:main:a" {
-		t.Errorf("F2 renames in %s", u.main.conversation.Page.Key())
+	if u.main.Chat.Page.Key() != "agent:main:a" {
+		t.Errorf("F2 renames in %s", u.main.Chat.Page.Key())
 	}
-	c.Focus(u.main.sidebar.List)
-	u.main.sidebar.List.TypedRune('b')
-	if c.Focused() != fyne.Focusable(u.main.sidebar.Search) || u.main.sidebar.Search.Text != "b" {
-		t.Errorf("a letter focuses %T with %q", c.Focused(), u.main.sidebar.Search.Text)
+	c.Focus(u.main.Sidebar.List)
+	u.main.Sidebar.List.TypedRune('b')
+	if c.Focused() != fyne.Focusable(u.main.Sidebar.Search) || u.main.Sidebar.Search.Text != "b" {
+		t.Errorf("a letter focuses %T with %q", c.Focused(), u.main.Sidebar.Search.Text)
 	}
-	if got := u.main.lines(); got != "> Chat B\nSearch all messages" {
+	if got := lines(u.main); got != "> Chat B\nSearch all messages" {
 		t.Errorf("titles are not found at once:\n%s", got)
 	}
 	c.FocusNext()
-	if c.Focused() != fyne.Focusable(u.main.sidebar.List) {
+	if c.Focused() != fyne.Focusable(u.main.Sidebar.List) {
 		t.Errorf("Tab goes from the search field to %T", c.Focused())
 	}
 }
 
 func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	u, v := newChatList(t)
-	b := u.main.sidebar
+	b := u.main.Sidebar
 	b.List.SetCursor(rowOf(t, u, "Chat C"))
 	b.List.TypedShortcut(chatwindow.ListKey(fyne.KeyU))
-	u.chats.Attention.MarkRead(false, v.Sessions.List[4])
-	if got, want := u.main.lines(), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
+	u.main.Chats.Attention.MarkRead(false, v.Sessions.List[4])
+	if got, want := lines(u.main), "> Chat A\nChat B\nChat C new\nChat D\nChat E new"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
-	u.chats.Attention.OpenUnread(-1)
-	if u.main.conversation.Page.Key() != "agent:main:e" {
-		t.Errorf("the previous unread chat is %s", u.main.conversation.Page.Key())
+	u.main.Chats.Attention.OpenUnread(-1)
+	if u.main.Chat.Page.Key() != "agent:main:e" {
+		t.Errorf("the previous unread chat is %s", u.main.Chat.Page.Key())
 	}
-	u.chats.Attention.OpenUnread(1)
-	if u.main.conversation.Page.Key() != "agent:main:c" || strings.Contains(u.main.lines(), "new") {
-		t.Errorf("the next unread chat is %s:\n%s", u.main.conversation.Page.Key(), u.main.lines())
+	u.main.Chats.Attention.OpenUnread(1)
+	if u.main.Chat.Page.Key() != "agent:main:c" || strings.Contains(lines(u.main), "new") {
+		t.Errorf("the next unread chat is %s:\n%s", u.main.Chat.Page.Key(), lines(u.main))
 	}
-	u.chats.Attention.OpenUnread(1)
-	pagetest.Shows(t, u.messages.Toast, "No unread chats.")
+	u.main.Chats.Attention.OpenUnread(1)
+	pagetest.Shows(t, u.main.Chat.Messages.Toast, "No unread chats.")
 }
 
 func TestEqualQuestionsShareOneLine(t *testing.T) {
@@ -116,13 +116,13 @@ func TestEqualQuestionsShareOneLine(t *testing.T) {
 	}
 	v.Questions.Pending[2].Args = []byte(`{"command":"make clean"}`)
 	u.update(v)
-	if got, want := u.main.lines(), "Run make -j4 on laptop ×2\nRun make clean on laptop\n> Chat A\nChat B ●\nChat C\nChat D ●\nChat E"; got != want {
+	if got, want := lines(u.main), "Run make -j4 on laptop ×2\nRun make clean on laptop\n> Chat A\nChat B ●\nChat C\nChat D ●\nChat E"; got != want {
 		t.Errorf("shown:\n%s\nwant:\n%s", got, want)
 	}
 	for _, want := range []protocol.SessionKey{"agent:main:b", "agent:main:d", "agent:main:b"} {
-		u.chats.Attention.NextQuestion()
-		if u.main.conversation.Page.Key() != want {
-			t.Errorf("the next question is in %s, want %s", u.main.conversation.Page.Key(), want)
+		u.main.Chats.Attention.NextQuestion()
+		if u.main.Chat.Page.Key() != want {
+			t.Errorf("the next question is in %s, want %s", u.main.Chat.Page.Key(), want)
 		}
 	}
 }
@@ -131,12 +131,12 @@ func TestNextQuestionKeyListsQuestionsWithoutAChat(t *testing.T) {
 	u, v := newChatList(t)
 	v.Questions.Pending = []protocol.Question{{ID: "d", Kind: protocol.AskPair, Pairing: &protocol.PairingSubject{}}}
 	u.update(v)
-	if item := u.chats.ListMenu()[1]; item.Label != "Next question" || item.Disabled {
+	if item := u.main.Chats.Actions.ListMenu()[1]; item.Label != "Next question" || item.Disabled {
 		t.Errorf("got %q, disabled %v, want the next question", item.Label, item.Disabled)
 	}
-	u.chats.Attention.NextQuestion()
-	if u.nav.title != inboxTitle {
-		t.Errorf("got the page %q, want %q", u.nav.title, inboxTitle)
+	u.main.Chats.Attention.NextQuestion()
+	if u.main.Pages.Title() != inboxTitle {
+		t.Errorf("got the page %q, want %q", u.main.Pages.Title(), inboxTitle)
 	}
 }
 
@@ -160,7 +160,7 @@ func TestChatHasOneMenu(t *testing.T) {
 		}
 		return all
 	}
-	list, open := lines(u.chats.Menu(v.Sessions.List[:1])), lines(u.chats.ChatMenu(u.main.conversation.Page.Entry(), u.main.conversation))
+	list, open := lines(u.main.Chats.Actions.Menu(v.Sessions.List[:1])), lines(u.main.Chats.Actions.ChatMenu(u.main.Chat.Page.Entry(), u.main.Chat))
 	if !slices.Equal(list, open) {
 		t.Errorf("the menu in the list is\n%q, that of the open chat\n%q", list, open)
 	}
@@ -172,7 +172,7 @@ func TestChatHasOneMenu(t *testing.T) {
 	if !slices.Equal(open, want) {
 		t.Errorf("got  %q\nwant %q", open, want)
 	}
-	new := lines(u.chats.ChatMenu(protocol.SessionEntry{SessionKey: "agent:main:unknown"}, u.main.conversation))
+	new := lines(u.main.Chats.Actions.ChatMenu(protocol.SessionEntry{SessionKey: "agent:main:unknown"}, u.main.Chat))
 	if slices.Contains(new, "Pin Ctrl P") {
 		t.Errorf("a chat that is not stored: got %q, want no Pin", new)
 	}
@@ -181,7 +181,7 @@ func TestChatHasOneMenu(t *testing.T) {
 func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 	u, _ := newChatList(t)
 	key := func(text string) func() {
-		for _, b := range u.main.bindings() {
+		for _, b := range mainKeys(u.main, u.env(nil), u.Quit) {
 			if b.Text == text {
 				return b.Do
 			}
@@ -189,15 +189,15 @@ func TestKeysOfTheMenuActOnTheVisibleChat(t *testing.T) {
 		t.Fatalf("no key for %q", text)
 		return nil
 	}
-	e := u.main.conversation.Page.Entry()
-	u.nav.openTitled(filesTitle)
+	e := u.main.Chat.Page.Entry()
+	u.places.nav.open(filesTitle, nil)
 	key("Mark as read or unread")()
 	if u.unread.Has(e) {
 		t.Error("a key marks a chat that a page hides")
 	}
-	u.nav.close()
-	u.main.conversation.Window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
-	if f := u.main.conversation.Window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.conversation.Page.Pane.Composer()) {
+	u.main.Pages.Close()
+	u.main.Chat.Window.Canvas().OnTypedKey()(&fyne.KeyEvent{Name: fyne.KeyF2})
+	if f := u.main.Chat.Window.Canvas().Focused(); f == nil || f == fyne.Focusable(u.main.Chat.Page.Pane.Composer()) {
 		t.Error("F2 does not rename the chat")
 	}
 }
@@ -210,20 +210,20 @@ func TestNewChatOpensAnUnusedOne(t *testing.T) {
 		opened bool
 	}{
 		{"nothing was done in it", func(*ui) {}, true},
-		{"it has a draft", func(u *ui) { u.main.conversation.Page.Pane.SetDraft("half a thought") }, false},
+		{"it has a draft", func(u *ui) { u.main.Chat.Page.Pane.SetDraft("half a thought") }, false},
 		{"a message was sent", func(u *ui) { u.send("a thought") }, false},
-		{"it has a window", func(u *ui) { u.chats.OpenWindow(unused) }, false},
+		{"it has a window", func(u *ui) { u.main.Chats.OpenWindow(unused) }, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			u := newTestUI(t)
 			v := sample()
 			v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: unused})
 			u.update(v)
-			u.main.open(unused)
+			u.main.Open(unused)
 			c.use(u)
-			u.main.open(protocol.MainSession)
-			u.chats.Create()
-			if got := u.main.conversation.Page.Key() == unused; got != c.opened {
+			u.main.Open(protocol.MainSession)
+			u.main.Chats.Actions.Create()
+			if got := u.main.Chat.Page.Key() == unused; got != c.opened {
 				t.Errorf("New chat opened the unused chat: %v, want %v", got, c.opened)
 			}
 		})

@@ -5,7 +5,9 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/shortcuts"
 	"fairlead/app/style"
 )
 
@@ -13,28 +15,28 @@ import (
 func eachPage(t *testing.T, u *ui, f func(name string)) {
 	t.Helper()
 	f("chat")
-	for _, p := range u.nav.paletteEntries() {
+	for _, p := range u.places.palette.entries() {
 		if p.Kind != "Action" {
-			u.nav.openTitled(p.Title)
+			u.places.nav.open(p.Title, nil)
 			f(p.Title)
 		}
 	}
-	u.nav.openShortcuts()
+	u.env(nil).Open(host.Page(shortcuts.Title))
 	f("Keyboard shortcuts")
-	u.nav.search("x")
+	u.env(nil).Open(host.Search("x"))
 	f("search")
-	u.nav.close()
-	u.main.setFirstRun(true)
+	u.main.Pages.Close()
+	u.main.SetFirstRun(true)
 	f("first page")
-	u.main.setFirstRun(false)
+	u.main.SetFirstRun(false)
 }
 
 func TestEveryControlHasANameAndIsReachedByTab(t *testing.T) {
 	for _, size := range []fyne.Size{{Width: 1120, Height: 760}, {Width: 480, Height: 760}} {
 		u := newTestUI(t)
 		u.update(sample())
-		u.questions.window.Close() // the test driver treats the last window as the window of every object
-		w := u.main.conversation.Window
+		u.places.questions.window.Close() // the test driver treats the last window as the window of every object
+		w := u.main.Chat.Window
 		w.Resize(size)
 		eachPage(t, u, func(name string) { t.Run(name, func(t *testing.T) { pagetest.Controls(t, w) }) })
 	}
@@ -42,10 +44,10 @@ func TestEveryControlHasANameAndIsReachedByTab(t *testing.T) {
 
 func TestLargestTextFitsNarrowWindow(t *testing.T) {
 	u := newTestUI(t)
-	u.setTheme(style.Light, style.TextLargest)
+	u.settings.setTheme(style.Light, style.TextLargest)
 	u.update(sample())
-	u.questions.window.Close() // the test driver treats the last window as the window of every object
-	w := u.main.conversation.Window
+	u.places.questions.window.Close() // the test driver treats the last window as the window of every object
+	w := u.main.Chat.Window
 	w.Resize(fyne.NewSize(480, 760))
 	eachPage(t, u, func(name string) {
 		t.Run(name, func(t *testing.T) {

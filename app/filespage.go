@@ -4,9 +4,6 @@ import (
 	"context"
 	"maps"
 
-	"fyne.io/fyne/v2"
-
-	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/host"
 	"fairlead/app/pick"
@@ -14,15 +11,14 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// openFiles creates the page of files, in the place that was shown last.
-func (n *navigator) openFiles(ctx context.Context, at host.Target) (view fyne.CanvasObject, back func() bool) {
-	prefs := n.ui.backend.Prefs
+// files creates the page of files with what the person left there.
+func (p *pages) files(ctx context.Context) host.View {
+	prefs := p.backend.Prefs
 	last := prefs.Get()
-	p := files.NewPair(ctx, n.ui.env(), files.Handlers{
-		UndoLast: n.ui.messages.UndoLast, Fetch: n.ui.sender.Fetch, Open: n.fileOpener(),
-		Drop: dropTargets{n.ui.main}.onMachine, Send: n.ui.sender.Between,
-		Visited: n.rememberFolder,
-		LastDir: func(place protocol.NodeID) string { return prefs.Get().FilesDirs[place] },
+	h := files.Handlers{
+		UndoLast: p.window.Chat.Messages.UndoLast, Fetch: p.sender.Fetch, Send: p.sender.Between, Drop: p.window.SendTo,
+		LastPlace: last.FilesPlace, LastDir: func(place protocol.NodeID) string { return prefs.Get().FilesDirs[place] },
+		Visited: func(place protocol.NodeID, dir string) { rememberFolder(prefs, place, dir) },
 		Two:     last.FilesTwo, Right: last.FilesRight, Paired: func(two bool, right protocol.NodeID) {
 			prefs.Update(func(r *preferences.Preferences) { r.FilesTwo, r.FilesRight = two, right })
 		},
@@ -30,28 +26,22 @@ func (n *navigator) openFiles(ctx context.Context, at host.Target) (view fyne.Ca
 		ShowHidden: last.FilesHidden, HiddenShown: func(on bool) {
 			prefs.Update(func(r *preferences.Preferences) { r.FilesHidden = on })
 		},
-	})
-	n.files = p
-	switch at := at.(type) {
-	case host.File:
-		p.OpenAt(at.Machine, at.Path)
-	case host.AgentFile:
-		p.OpenAt("", string(at))
-	case host.Files:
-		p.Open(protocol.NodeID(at))
-	default:
-		p.Open(filesPlace(n.ui.view(), last.FilesPlace))
 	}
-	p.Focus()
-	return p.Box, p.Back
+	if !p.backend.IsRemote() {
+		h.Open = func(path string) { p.env.Open(host.Folder(path)) }
+	}
+	return files.NewPair(ctx, p.env, h)
 }
 
-// fileOpener opens this computer's files with their programs; nil if the gateway is remote.
-func (n *navigator) fileOpener() func(string) {
-	if n.ui.backend.IsRemote() {
-		return nil
-	}
-	return func(path string) { n.ui.opener.Path(n.ui.main.conversation.Window, path) }
+func rememberFolder(prefs *preferences.Store, place protocol.NodeID, dir string) {
+	prefs.Update(func(r *preferences.Preferences) {
+		dirs := maps.Clone(r.FilesDirs)
+		if dirs == nil {
+			dirs = make(map[protocol.NodeID]string)
+		}
+		dirs[place] = dir
+		r.FilesPlace, r.FilesDirs = &place, dirs
+	})
 }
 
 // pickMemory stores what file dialogs remember.
@@ -62,35 +52,4 @@ func pickMemory(p *preferences.Store) pick.Memory {
 		Hidden:     func() bool { return p.Get().FilesHidden },
 		HiddenShow: func(on bool) { p.Update(func(r *preferences.Preferences) { r.FilesHidden = on }) },
 	}
-}
-
-// filesPlace returns the machine whose files the page opens: the last one if it is online, else this
-// computer, else any that is online. Empty means the agent's own files: they were open last, or no
-// machine is online.
-func filesPlace(v feed.View, last *protocol.NodeID) protocol.NodeID {
-	if last != nil {
-		if n, ok := v.Machines.Find(*last); *last == "" || ok && n.Online {
-			return *last
-		}
-	}
-	if n, ok := v.Machines.Local(); ok {
-		return n.ID
-	}
-	for _, n := range v.Machines {
-		if n.Online {
-			return n.ID
-		}
-	}
-	return ""
-}
-
-func (n *navigator) rememberFolder(place protocol.NodeID, dir string) {
-	n.ui.backend.Prefs.Update(func(r *preferences.Preferences) {
-		dirs := maps.Clone(r.FilesDirs)
-		if dirs == nil {
-			dirs = make(map[protocol.NodeID]string)
-		}
-		dirs[place] = dir
-		r.FilesPlace, r.FilesDirs = &place, dirs
-	})
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,9 +21,9 @@ func TestUnknownSendersHaveOneBadge(t *testing.T) {
 		v.Questions.Pending = append(v.Questions.Pending, protocol.Question{ID: id, Kind: protocol.AskSender, Sender: new(protocol.SenderSubject)})
 	}
 	u.update(v)
-	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
-	markup := test.RenderObjectToMarkup(u.main.side)
-	for _, row := range u.main.sidebar.Links {
+	u.main.Chat.Window.Resize(fyne.NewSize(1120, 760))
+	markup := test.RenderObjectToMarkup(u.main.Sidebar.Content)
+	for _, row := range u.main.Sidebar.Links {
 		if row.Item().Count != 0 {
 			t.Errorf("%s: got a badge of %d, want none beside that of Needs you", row.Item().Title, row.Item().Count)
 		}
@@ -32,31 +31,27 @@ func TestUnknownSendersHaveOneBadge(t *testing.T) {
 			t.Errorf("%s is shortened", row.Item().Title)
 		}
 	}
-	pagetest.Shot(t, u.main.conversation.Window, "foot")
+	pagetest.Shot(t, u.main.Chat.Window, "foot")
 }
 
 func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.Window.Resize(fyne.NewSize(480, 560))
-	all := (fixedPages{u, u.nav}).all()
-	for _, e := range (fixedPages{u, u.nav}).settings() {
-		all = append(all, page{e.Icon, e.Title, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) { return e.Open(ctx) }})
-	}
-	for _, p := range all {
-		u.nav.open(p)
-		if size := u.main.conversation.Window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
-			t.Errorf("%s needs %v; want Width at most 480 and Height at most 560", p.title, size)
+	u.main.Chat.Window.Resize(fyne.NewSize(480, 560))
+	for _, p := range append(u.pages.all(), u.pages.ofSettings()...) {
+		u.places.nav.open(p.Title, nil)
+		if size := u.main.Chat.Window.Canvas().Size(); size.Width > 480 || size.Height > 560 {
+			t.Errorf("%s needs %v; want Width at most 480 and Height at most 560", p.Title, size)
 		}
 	}
-	u.nav.close()
-	u.main.toggleDrawer()
+	u.main.Pages.Close()
+	u.main.FocusSearch() // in the drawer
 	driver := fyne.CurrentApp().Driver()
-	last := u.main.sidebar.Links[len(u.main.sidebar.Links)-1]
+	last := u.main.Sidebar.Links[len(u.main.Sidebar.Links)-1]
 	if bottom := driver.AbsolutePositionForObject(last).Y + last.Size().Height; bottom > 560 || last.Size().Height < 20 {
 		t.Errorf("%s ends at %v", last.Item().Title, bottom)
 	}
-	if list := u.main.sidebar.List.Height(); list <= 0 {
+	if list := u.main.Sidebar.List.Height(); list <= 0 {
 		t.Error("no room is left for the chats")
 	}
 }
@@ -64,18 +59,18 @@ func TestEveryPageOpensInTheSmallestWindow(t *testing.T) {
 func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 	hit := protocol.SearchHit{SessionKey: "agent:main:2", MessageID: "3", Seq: 4, Snippet: []protocol.Snippet{{Text: "the "}, {Text: "needle", Mark: true}}}
 	for name, open := range map[string]func(u *ui){
-		"of the page":    func(u *ui) { u.nav.openHit(hit) },
-		"of the sidebar": func(u *ui) { pageHost{ui: u}.Open(host.Chat{Key: hit.SessionKey, Hit: &hit}) },
+		"of the page":    func(u *ui) { u.env(nil).Open(host.Chat{Key: hit.SessionKey, Hit: &hit}) },
+		"of the sidebar": func(u *ui) { u.env(nil).Open(host.Chat{Key: hit.SessionKey, Hit: &hit}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newTestUI(t)
 			u.update(sample())
-			u.nav.search("needle")
+			u.env(nil).Open(host.Search("needle"))
 			open(u)
-			if u.main.conversation.Page.Key() != hit.SessionKey || u.nav.title != "" {
-				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.conversation.Page.Key(), u.nav.title, hit.SessionKey)
+			if u.main.Chat.Page.Key() != hit.SessionKey || u.main.Pages.Title() != "" {
+				t.Fatalf("got chat %s, page %q, want %s, no page", u.main.Chat.Page.Key(), u.main.Pages.Title(), hit.SessionKey)
 			}
-			if got := u.main.conversation.Page.Pane.PendingReveal(); got != hit.MessageID {
+			if got := u.main.Chat.Page.Pane.PendingReveal(); got != hit.MessageID {
 				t.Fatalf("to be revealed: got %q, want %q", got, hit.MessageID)
 			}
 			chat := chats.Messages{Key: hit.SessionKey}
@@ -88,11 +83,11 @@ func TestSearchHitOpensItsChatAtTheMessage(t *testing.T) {
 				m.Content = protocol.Content{protocol.Text(text)}
 				chat.List = append(chat.List, m)
 			}
-			u.main.conversation.Page.Show(chat)
-			if got := u.main.conversation.Page.Pane.PendingReveal(); got != "" {
+			u.main.Chat.Page.Show(chat)
+			if got := u.main.Chat.Page.Pane.PendingReveal(); got != "" {
 				t.Errorf("message %s is still not revealed", got)
 			}
-			pagetest.Shows(t, u.main.conversation.Page.Pane, "It is the needle.")
+			pagetest.Shows(t, u.main.Chat.Page.Pane, "It is the needle.")
 		})
 	}
 }

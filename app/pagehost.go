@@ -6,152 +6,167 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/archive"
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/host"
+	"fairlead/app/opener"
+	"fairlead/app/pick"
+	"fairlead/app/send"
+	"fairlead/app/window"
 	"fairlead/gateway/protocol"
 )
 
+// places are the parts of the program that show a place. They are set once all exist: each of them
+// can lead to the others.
+type places struct {
+	window    *window.Window
+	nav       *navigator
+	palette   paletteKey
+	questions *questions
+	opener    *opener.Opener
+	picker    *pick.Picker
+	sender    *send.Sender
+}
+
 // pageHost is a window as its pages see it. It implements [host.Host].
 type pageHost struct {
-	ui     *ui
-	window fyne.Window // nil for the main window, which may not exist yet
+	*places
+	app fyne.App
+	in  fyne.Window // nil for the main window, which may not exist yet
 }
 
 // at returns the window.
 func (h pageHost) at() fyne.Window {
-	if h.window == nil {
-		return h.ui.main.conversation.Window
+	if h.in == nil {
+		return h.window.Chat.Window
 	}
-	return h.window
-}
-
-// env returns what a page in the main window gets.
-func (u *ui) env() host.Env { return u.envIn(nil) }
-
-// envIn returns what a page in a window gets.
-func (u *ui) envIn(w fyne.Window) host.Env {
-	return host.Env{
-		Host: pageHost{u, w}, Feed: u.backend.Feed, Chats: u.backend.Chats, Machines: &u.machines, Drafts: &u.unsaved,
-		WrapOutput: &u.wrap,
-	}
+	return h.in
 }
 
 // Open implements [host.Host].
 func (h pageHost) Open(to host.Target) {
-	nav := h.ui.nav
 	switch to := to.(type) {
 	case host.Chat:
 		h.openChat(to)
 	case host.Fork:
 		h.openFork(to)
 	case host.OtherChat:
-		if main := h.ui.main; main.conversation.Page.Key() == protocol.SessionKey(to) {
-			main.switchTo(main.mainChat())
+		if h.window.Chat.Page.Key() == protocol.SessionKey(to) {
+			h.window.SwitchTo(h.window.MainChat())
 		}
-	case host.Archive:
-		if to.Hit != nil {
-			nav.openArchive(to.Key, func(p *archive.Page) { p.OpenHit(*to.Hit) })
-			return
-		}
-		nav.openArchives(to.Key)
-	case host.Machine:
-		nav.openAt(machinesTitle, to)
-	case host.NewMachine:
-		nav.openAt(machinesTitle, to)
-	case host.New:
-		nav.openAt(string(to), to)
-	case host.Files:
-		if to == "" { // the one that was shown last
-			nav.openTitled(filesTitle)
-			return
-		}
-		nav.openAt(filesTitle, to)
-	case host.AgentFile, host.File:
-		nav.openAt(filesTitle, to)
-	case host.Page:
-		nav.openTitled(string(to))
-	case host.Setting:
-		h.ui.settings.find(string(to))
-	case host.Search:
-		nav.search(string(to))
-		h.ui.main.conversation.Window.RequestFocus()
 	case host.Question:
 		if to == "" {
-			h.ui.questions.openPage()
+			h.nav.open(inboxTitle, nil)
 			return
 		}
-		h.ui.questions.review(protocol.QuestionID(to))
+		h.questions.review(protocol.QuestionID(to))
 	case host.Identical:
-		h.ui.questions.bring(protocol.QuestionID(to), true)
-	case host.URL:
-		h.ui.opener.Link(h.at(), string(to))
-	case host.Reveal:
-		h.ui.opener.Reveal(h.at(), string(to))
-	case host.SendFiles:
-		h.ui.sender.Pick(protocol.NodeID(to))
+		h.questions.bring(protocol.QuestionID(to), true)
+	case host.Palette:
+		h.palette.press()
+	case host.Back:
+		h.nav.back()
 	default:
-		h.openFile(to)
+		if !h.openPage(to) {
+			h.openFile(to)
+		}
 	}
 }
 
-// openFile opens dialogs and windows for files, folders and texts.
+// openPage opens the page that shows a place, and reports whether there is one.
+func (h pageHost) openPage(to host.Target) bool {
+	switch to := to.(type) {
+	case host.Archive:
+		h.nav.open(archivesTitle, to)
+	case host.Machine, host.NewMachine:
+		h.nav.open(machinesTitle, to)
+	case host.Files:
+		if to == "" { // the one that was shown last
+			h.nav.open(filesTitle, nil)
+			return true
+		}
+		h.nav.open(filesTitle, to)
+	case host.AgentFile, host.File:
+		h.nav.open(filesTitle, to)
+	case host.Search:
+		h.nav.open(searchTitle, to)
+	case host.Setting, host.Link, host.Join, host.News:
+		h.nav.open(settingsTitle, to)
+	case host.Page:
+		h.nav.open(string(to), nil)
+	case host.New:
+		h.nav.open(string(to), to)
+	default:
+		return false
+	}
+	return true
+}
+
+// openFile opens dialogs, windows and programs for links, files and texts.
 func (h pageHost) openFile(to host.Target) {
 	switch to := to.(type) {
-	case host.Picture:
-		h.ui.opener.Picture(h.at(), to.Resource)
-	case host.Output:
-		h.ui.opener.Output(to)
-	case host.PickFiles:
-		h.ui.picker.OpenFiles(h.at(), to.Title, to.Button, to.Done)
+	case host.URL:
+		h.opener.Link(h.at(), string(to))
+	case host.Reveal:
+		h.opener.Reveal(h.at(), string(to))
 	case host.Folder:
-		h.ui.opener.Path(h.at(), string(to))
-	case host.ChooseFolder:
-		h.ui.picker.ChooseFolder(h.at(), to.Title, to.Button, to.Chosen)
+		h.opener.Path(h.at(), string(to))
+	case host.Picture:
+		h.opener.Picture(h.at(), to.Resource)
+	case host.Output:
+		h.opener.Output(to)
 	case host.SaveFile:
-		h.ui.opener.Save(h.at(), to)
+		h.opener.Save(h.at(), to)
 	case host.OpenFile:
-		h.ui.opener.Read(h.at(), to)
+		h.opener.Read(h.at(), to)
+	case host.PickFiles:
+		h.picker.OpenFiles(h.at(), to.Title, to.Button, to.Done)
+	case host.ChooseFolder:
+		h.picker.ChooseFolder(h.at(), to.Title, to.Button, to.Chosen)
+	case host.SendFiles:
+		h.sender.Pick(protocol.NodeID(to))
 	}
 }
 
 // openFork opens a new chat in the main window, and offers to open the original.
 func (h pageHost) openFork(to host.Fork) {
-	main := h.ui.main
-	main.open(to.Key)
-	main.show()
-	h.ui.messages.ShowAction("Forked.", "Open original", func() { main.open(to.From) })
+	h.window.Open(to.Key)
+	h.window.Show()
+	h.window.Chat.Messages.ShowAction("Forked.", "Open original", func() { h.window.Open(to.From) })
 }
 
+// openChat opens a chat, or the archive that contains the message to show.
 func (h pageHost) openChat(to host.Chat) {
-	h.ui.main.endFirstRun()
-	defer h.ui.main.closeDrawer()
-	switch {
+	h.window.EndFirstRun()
+	if to.Hit != nil && to.Hit.Archived {
+		h.nav.open(archivesTitle, host.Archive{Key: to.Hit.SessionKey, Hit: to.Hit})
+		return
+	}
+	h.window.Open(to.Key)
+	switch page := h.window.Chat.Page; {
 	case to.Hit != nil:
-		h.ui.nav.openHit(*to.Hit)
+		page.RevealMessage(to.Hit.MessageID, to.Hit.Seq, feed.HitWord(*to.Hit))
 	case to.Run != "":
-		h.ui.nav.openRun(to.Key, to.Run)
-	default:
-		h.ui.main.open(to.Key)
+		page.RevealRun(to.Run)
 	}
 }
 
 // Say implements [host.Host].
-func (h pageHost) Say(text string) { h.ui.chats.At(h.at()).Messages.Show(text) }
+func (h pageHost) Say(text string) { h.window.Chats.At(h.at()).Messages.Show(text) }
 
 // Undo implements [host.Host].
 func (h pageHost) Undo(text string, undo func(), until time.Time) {
-	h.ui.chats.At(h.at()).Messages.OfferUndo(text, undo, until)
+	h.window.Chats.At(h.at()).Messages.OfferUndo(text, undo, until)
 }
 
 // Copy implements [host.Host].
-func (h pageHost) Copy(text string) { h.ui.app.Clipboard().SetContent(text) }
+func (h pageHost) Copy(text string) { h.app.Clipboard().SetContent(text) }
 
 // Run implements [host.Host].
 func (h pageHost) Run(ctx context.Context, failed string, work func(context.Context) error, done func()) {
 	bind.Run(ctx, work, func(err error) {
 		if err != nil {
-			h.ui.chats.At(h.at()).Messages.Show(failed + ": " + err.Error())
+			h.Say(failed + ": " + err.Error())
 			return
 		}
 		done()
@@ -159,13 +174,16 @@ func (h pageHost) Run(ctx context.Context, failed string, work func(context.Cont
 }
 
 // frontWindows are the windows as notifications see them. They implement [notifications.Windows].
-type frontWindows struct{ pageHost }
+type frontWindows struct {
+	pageHost
+	isInFront func() bool
+}
 
 // Show implements [notifications.Windows].
-func (w frontWindows) Show() { w.ui.main.show() }
+func (w frontWindows) Show() { w.window.Show() }
 
 // IsInFront implements [notifications.Windows].
-func (w frontWindows) IsInFront() bool { return w.ui.isInFront() }
+func (w frontWindows) IsInFront() bool { return w.isInFront() }
 
 // ShowsTransfers implements [notifications.Windows].
-func (w frontWindows) ShowsTransfers() bool { return w.ui.nav.title == transfersTitle }
+func (w frontWindows) ShowsTransfers() bool { return w.window.Pages.Title() == transfersTitle }

@@ -3,42 +3,110 @@ package app
 import (
 	"context"
 	"fmt"
-
-	"fyne.io/fyne/v2"
+	"slices"
 
 	"fairlead/app/activity"
 	"fairlead/app/apps"
+	"fairlead/app/archive"
 	"fairlead/app/audit"
+	"fairlead/app/backend"
 	"fairlead/app/channels"
 	"fairlead/app/feed"
 	"fairlead/app/host"
+	"fairlead/app/inbox"
 	"fairlead/app/nodes"
+	"fairlead/app/notifications"
+	"fairlead/app/preferences"
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
+	"fairlead/app/search"
+	"fairlead/app/send"
 	"fairlead/app/settings"
+	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
 	"fairlead/app/skills"
 	"fairlead/app/tools"
 	"fairlead/app/transfers"
+	"fairlead/app/window"
 	"fairlead/gateway/protocol"
 )
 
-// fixedPages are the pages with a fixed place.
-type fixedPages struct {
-	ui  *ui
-	nav *navigator
+// Titles of pages that targets lead to.
+const (
+	machinesTitle  = "Machines"
+	transfersTitle = string(host.Transfers)
+	filesTitle     = "Files"
+	activityTitle  = "Activity"
+	settingsTitle  = string(host.Settings)
+	searchTitle    = "Search"
+	archivesTitle  = "Earlier conversations"
+	inboxTitle     = "Needs you"
+)
+
+// pages are the pages of the program: these lists are all that a new page is added to.
+type pages struct {
+	env     host.Env
+	backend *backend.Backend
+	sender  *send.Sender
+	notes   *notifications.Notifications
+	about   settings.About
+	pairing *settings.Pairing // with another gateway, also while another page is shown
+	quit    func()
+	// window is set before a page is opened.
+	window *window.Window
 }
 
 // foot are the pages listed at the bottom of the sidebar, in this order.
-func (n fixedPages) foot() []page {
-	return []page{{"folder", filesTitle, n.nav.openFiles}, n.transfers(), n.schedule(), n.activity()}
+func (p *pages) foot() []host.Entry {
+	return []host.Entry{
+		{Icon: "folder", Title: filesTitle, New: p.files},
+		{Icon: "transfer", Title: transfersTitle, New: func(ctx context.Context) host.View { return transfers.New(ctx, p.env) }},
+		{Icon: "calendar", Title: "Schedule", New: func(ctx context.Context) host.View { return schedule.New(ctx, p.env) }},
+		{Icon: "activity", Title: activityTitle, New: func(ctx context.Context) host.View { return activity.New(ctx, p.env) }},
+	}
+}
+
+// others are the pages with a fixed place that open from the headings of the sidebar or from other
+// pages.
+func (p *pages) others() []host.Entry {
+	return []host.Entry{
+		{Icon: "needsyou", Title: inboxTitle, New: func(ctx context.Context) host.View { return inbox.New(ctx, p.env) }},
+		{Icon: "machine", Title: machinesTitle, New: p.machines},
+		{Icon: "list", Title: "Audit log", New: func(ctx context.Context) host.View { return audit.New(ctx, p.env) }},
+	}
+}
+
+// passing are the pages that lead back to what was shown before.
+func (p *pages) passing() []host.Entry {
+	return []host.Entry{
+		{Icon: "settings", Title: settingsTitle, New: p.settings, Stays: true},
+		{Icon: "search", Title: searchTitle, New: func(ctx context.Context) host.View { return search.New(ctx, p.env) }},
+		{Icon: "clock", Title: archivesTitle, New: func(ctx context.Context) host.View { return archive.New(ctx, p.env) }},
+		{Icon: "question", Title: shortcuts.Title, New: func(context.Context) host.View {
+			return shortcuts.New(p.env, keyGroups(), mainKeys(p.window, p.env, p.quit))
+		}},
+	}
+}
+
+// all are the pages that replace the chat.
+func (p *pages) all() []host.Entry { return slices.Concat(p.foot(), p.others(), p.passing()) }
+
+// ofSettings are the pages of other packages that the settings show, in this order.
+func (p *pages) ofSettings() []host.Entry {
+	return []host.Entry{
+		{Icon: "shield", Title: "Approvals and rules", New: func(ctx context.Context) host.View { return rules.New(ctx, p.env) }},
+		{Icon: "plug", Title: "Tools", New: func(ctx context.Context) host.View { return tools.New(ctx, p.env) }},
+		{Icon: "skill", Title: "Skills", New: func(ctx context.Context) host.View { return skills.New(ctx, p.env) }},
+		{Icon: "channel", Title: "Channels", New: func(ctx context.Context) host.View { return channels.New(ctx, p.env) }},
+		{Icon: "link", Title: "Connected apps", New: func(ctx context.Context) host.View { return apps.New(ctx, p.env, p.backend.ClientPrograms()) }},
+	}
 }
 
 // links are the links at the bottom of the sidebar.
-func (u *ui) links() (list []sidebar.Link) {
-	for _, p := range (fixedPages{u, u.nav}).foot() {
-		link := sidebar.Link{Icon: p.icon, Title: p.title}
-		if p.title == transfersTitle {
+func (p *pages) links() (list []sidebar.Link) {
+	for _, e := range p.foot() {
+		link := sidebar.Link{Icon: e.Icon, Title: e.Title}
+		if e.Title == transfersTitle {
 			link.Note = func(v feed.View) string {
 				if n := len(v.Transfers.List); n > 0 {
 					return fmt.Sprint(n)
@@ -51,103 +119,37 @@ func (u *ui) links() (list []sidebar.Link) {
 	return append(list, sidebar.Link{Icon: "settings", Title: settingsTitle})
 }
 
-// all are all pages with a fixed place of their own. Those that are not at the bottom of the sidebar
-// open from its headings or from other pages.
-func (n fixedPages) all() []page {
-	return append(n.foot(), n.ui.questions.page(), n.machines(), n.auditLog())
+// machines creates the page of machines. The sidebar shows which one is open.
+func (p *pages) machines(ctx context.Context) host.View {
+	return nodes.New(ctx, p.env, func(id protocol.NodeID) {
+		p.window.Pages.MoveTo(host.Machine(id))
+		p.window.DrawSidebar()
+	})
 }
 
-// settings are the pages of other packages that the settings show, in this order.
-func (n fixedPages) settings() []settings.Entry {
-	return []settings.Entry{n.rules(), n.tools(), n.skills(), n.channels(), n.apps()}
+// settings creates the page of the settings, with the page that was shown last.
+func (p *pages) settings(ctx context.Context) host.View {
+	o := settings.Options{About: p.about, Pages: p.ofSettings(), TestNotification: p.notes.ShowTest, Shown: p.followSettings}
+	if !p.backend.IsRemote() {
+		o.Local, o.Gateways = p.backend.Local(), p.backend.Gateways
+		o.Paired, o.Pairing = p.window.EndFirstRun, p.pairing
+	}
+	return settings.New(ctx, p.env, o, p.backend.Prefs.Get().SettingsPage)
 }
 
-func (n fixedPages) machines() page {
-	return page{"machine", machinesTitle, func(ctx context.Context, at host.Target) (fyne.CanvasObject, func() bool) {
-		p := nodes.New(ctx, n.ui.env(), func(id protocol.NodeID) {
-			n.nav.at = host.Machine(id)
-			n.ui.main.drawSidebar()
-		})
-		id, _ := at.(host.Machine)
-		p.Open(protocol.NodeID(id))
-		if _, isNew := at.(host.NewMachine); isNew {
-			p.Invite()
-		}
-		n.nav.dropTarget = p.At
-		return p.Box, p.Back
-	}}
+// followSettings remembers the page of the settings, and shows the way back to the list where the page
+// stands in its place.
+func (p *pages) followSettings(title string, inPlaceOfList bool) {
+	p.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = title })
+	p.window.Pages.MoveTo(nil)
+	p.window.Pages.ShowWayBack(inPlaceOfList)
 }
 
-func (n fixedPages) transfers() page {
-	return page{"transfer", transfersTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
-		p := transfers.New(ctx, n.ui.env())
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) schedule() page {
-	return page{"calendar", "Schedule", func(ctx context.Context, at host.Target) (fyne.CanvasObject, func() bool) {
-		p := schedule.New(ctx, n.ui.env())
-		create(at, p.Create)
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) activity() page {
-	return page{"activity", activityTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
-		p := activity.New(ctx, n.ui.env())
-		return p.Box, nil
-	}}
-}
-
-func (n fixedPages) auditLog() page {
-	return page{"list", "Audit log", func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
-		p := audit.New(ctx, n.ui.env())
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) rules() settings.Entry {
-	return settings.Entry{Icon: "shield", Title: "Approvals and rules", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := rules.New(ctx, n.ui.env())
-		create(n.ui.settings.at, p.Create)
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) skills() settings.Entry {
-	return settings.Entry{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := skills.New(ctx, n.ui.env())
-		create(n.ui.settings.at, p.Create)
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) channels() settings.Entry {
-	return settings.Entry{Icon: "channel", Title: "Channels", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := channels.New(ctx, n.ui.env())
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) apps() settings.Entry {
-	return settings.Entry{Icon: "link", Title: "Connected apps", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := apps.New(ctx, n.ui.env(), n.ui.backend.ClientPrograms())
-		return p.Box, p.Back
-	}}
-}
-
-func (n fixedPages) tools() settings.Entry {
-	return settings.Entry{Icon: "plug", Title: "Tools", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
-		p := tools.New(ctx, n.ui.env())
-		create(n.ui.settings.at, func() { p.Create() })
-		return p.Box, p.Back
-	}}
-}
-
-// create shows the form of something new on a page that is opened for that.
-func create(at host.Target, form func()) {
-	if _, isNew := at.(host.New); isNew {
-		form()
+// showNews shows what is new, once after an update.
+func (p *pages) showNews() {
+	before := p.backend.Prefs.Get().Version
+	p.backend.Prefs.Update(func(r *preferences.Preferences) { r.Version = p.about.Version })
+	if before != "" && before != p.about.Version && p.about.Changes != "" {
+		p.env.Open(host.News{})
 	}
 }

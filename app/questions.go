@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/chatwindow"
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/inbox"
@@ -17,7 +19,13 @@ import (
 
 // questions shows the pending questions in a window of their own.
 type questions struct {
-	ui      *ui
+	ctx  context.Context
+	app  fyne.App
+	env  host.Env // of the main window
+	bars chatwindow.Bars
+	// showQuietly opens a window without taking the keyboard focus.
+	showQuietly func(fyne.Window)
+
 	window  fyne.Window // nil while no question is shown
 	dialog  *inbox.Dialog
 	pending protocol.QuestionID          // question to open once the view has it
@@ -37,7 +45,7 @@ func (w *questions) update(v feed.View) {
 			w.window.Close()
 			w.window, w.dialog, w.wanted = nil, nil, nil
 			if n := len(v.Questions.Closed); n > 0 && !v.Questions.Closed[n-1].AnsweredHere && v.Needs() == 0 {
-				w.ui.messages.Show("This question " + question.EndText(v.Questions.Closed[n-1].Question) + ".")
+				w.env.Say("This question " + question.EndText(v.Questions.Closed[n-1].Question) + ".")
 			}
 		}
 		return
@@ -53,9 +61,9 @@ func (w *questions) update(v feed.View) {
 }
 
 func (w *questions) openDialog(open []protocol.Question, v feed.View) {
-	w.window = native.NewWindow(w.ui.app, "Fairlead needs you", nil)
-	w.dialog = inbox.NewDialog(w.ui.ctx, w.ui.env(), w.window)
-	if bar := w.ui.newBar(); bar != nil {
+	w.window = native.NewWindow(w.app, "Fairlead needs you", nil)
+	w.dialog = inbox.NewDialog(w.ctx, w.env, w.window)
+	if bar := w.bars.New(); bar != nil {
 		w.dialog.ShowAbove(bar)
 	}
 	w.window.SetPadded(false)
@@ -65,7 +73,7 @@ func (w *questions) openDialog(open []protocol.Question, v feed.View) {
 	w.window.SetCloseIntercept(w.dialog.Close)
 	shortcuts.Add(w.window, fyne.KeyW, w.dialog.Close)
 	w.window.CenterOnScreen()
-	w.ui.showQuietly(w.window)
+	w.showQuietly(w.window)
 	w.dialog.OnScreen(true)
 }
 
@@ -75,16 +83,15 @@ func (w *questions) review(id protocol.QuestionID) { w.bring(id, false) }
 // bring is review; together selects that the answer applies to all identical questions.
 func (w *questions) bring(id protocol.QuestionID, together bool) {
 	w.pending = ""
-	v := w.ui.view()
+	v := w.env.Feed.View()
 	q, ok := v.Questions.Pending.Find(id)
 	switch {
 	case !ok && w.window == nil:
-		w.ui.main.show()
-		w.openPage()
+		w.env.Open(host.Question(""))
 		return
 	case q.Later != 0:
 		w.pending = id // open it once the view has it again
-		w.model().Unsnooze(q)
+		inbox.NewModel(w.env.Feed).Unsnooze(q)
 		return
 	case ok:
 		w.wanted = lists.MapWith(w.wanted, true, true, id)
@@ -95,16 +102,9 @@ func (w *questions) bring(id protocol.QuestionID, together bool) {
 	w.window.RequestFocus()
 }
 
-func (w *questions) model() inbox.Model { return inbox.NewModel(w.ui.backend.Feed) }
-
-const inboxTitle = "Needs you"
-
-func (w *questions) page() page {
-	return page{"needsyou", inboxTitle, func(ctx context.Context, _ host.Target) (fyne.CanvasObject, func() bool) {
-		p := inbox.New(ctx, w.ui.env())
-		w.ui.nav.focus = p.Focus
-		return p.Box, nil
-	}}
+// tick passes the time to the dialog.
+func (w *questions) tick(now time.Time) {
+	if w.dialog != nil {
+		w.dialog.Tick(now)
+	}
 }
-
-func (w *questions) openPage() { w.ui.nav.open(w.page()) }

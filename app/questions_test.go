@@ -39,48 +39,48 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	v := sample()
 	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
 	u.update(v)
-	if u.questions.window == nil {
+	if u.places.questions.window == nil {
 		t.Fatal("no window asks")
 	}
-	if title := u.questions.window.Title(); title != "Pair “tower”?" {
+	if title := u.places.questions.window.Title(); title != "Pair “tower”?" {
 		t.Errorf("the window is called %q", title)
 	}
-	pagetest.Shows(t, u.questions.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
+	pagetest.Shows(t, u.places.questions.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
 	want(`show r "Pair “tower”?" allow false deny false`)
-	if got := u.main.lines(); !strings.HasPrefix(got, "Pair “tower”?\n") {
+	if got := lines(u.main); !strings.HasPrefix(got, "Pair “tower”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
-	u.questions.openPage()
-	pagetest.Shows(t, u.nav.box, "Pair “tower”?")
-	pagetest.Shot(t, u.questions.window, "pairing")
+	u.env(nil).Open(host.Question(""))
+	pagetest.Shows(t, u.main.Pages.Page().Content(), "Pair “tower”?")
+	pagetest.Shot(t, u.places.questions.window, "pairing")
 
 	// Postponed, the request stays on the page, and can be shown again.
 	u.know(v)
-	test.Tap(pagetest.Button(t, u.questions.window.Content(), "Not now"))
+	test.Tap(pagetest.Button(t, u.places.questions.window.Content(), "Not now"))
 	v.Questions.Pending = postponed(v)
 	u.update(v)
-	if u.questions.window != nil {
+	if u.places.questions.window != nil {
 		t.Fatal("the window asks on")
 	}
-	u.runTrayItem(trayOf(v, time.Now()).Items[2].Items[0])
-	u.update(u.view())
-	if u.questions.window == nil || u.questions.dialog.Current().ID != "r" {
+	u.tray.run(trayOf(v, time.Now()).Items[2].Items[0])
+	u.update(u.backend.Feed.View())
+	if u.places.questions.window == nil || u.places.questions.dialog.Current().ID != "r" {
 		t.Fatal("the tray does not show the request")
 	}
 
 	// Answered here or elsewhere, it is over.
 	v.Questions.Pending = []protocol.Question{pairRequest("s", "attic")}
 	u.update(v)
-	if u.questions.window == nil || u.questions.window.Title() != "Pair “attic”?" {
+	if u.places.questions.window == nil || u.places.questions.window.Title() != "Pair “attic”?" {
 		t.Error("the next request is not shown")
 	}
 	v.Questions.Pending = nil
 	u.update(v)
-	if u.questions.window != nil {
+	if u.places.questions.window != nil {
 		t.Error("the window asks about nothing")
 	}
-	u.questions.openPage()
-	pagetest.Shows(t, u.nav.box, "Nothing needs you")
+	u.env(nil).Open(host.Question(""))
+	pagetest.Shows(t, u.main.Pages.Page().Content(), "Nothing needs you")
 }
 
 func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
@@ -91,28 +91,28 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	v := sample()
 	v.Questions.Pending = []protocol.Question{{ID: "w", Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Device: protocol.Device{Name: "nas"}, Wider: []string{"the tool Write"}}}}
 	u.update(v)
-	if u.questions.window == nil {
+	if u.places.questions.window == nil {
 		t.Fatal("no window asks")
 	}
-	pagetest.Shows(t, u.questions.window.Content(), "Allow more on “nas”?", "the tool Write", "Deny", "Allow in 2 s")
-	pagetest.Shot(t, u.questions.window, "widen")
+	pagetest.Shows(t, u.places.questions.window.Content(), "Allow more on “nas”?", "the tool Write", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.places.questions.window, "widen")
 	want(`show w "Allow more on “nas”?" allow false deny false`)
-	if got := u.main.lines(); !strings.HasPrefix(got, "Allow more on “nas”?\n") {
+	if got := lines(u.main); !strings.HasPrefix(got, "Allow more on “nas”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
-	u.questions.openPage()
-	pagetest.Shows(t, u.nav.box, "Allow more on “nas”?", "the tool Write")
+	u.env(nil).Open(host.Question(""))
+	pagetest.Shows(t, u.main.Pages.Page().Content(), "Allow more on “nas”?", "the tool Write")
 
 	// A request with a time limit comes first, and this one again after it.
 	widen := v.Questions.Pending
 	v.Questions.Pending = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
 	u.update(v)
-	if got := u.questions.window.Title(); got != "Pair “tower”?" {
+	if got := u.places.questions.window.Title(); got != "Pair “tower”?" {
 		t.Errorf("the window asks %q", got)
 	}
 	v.Questions.Pending = widen
 	u.update(v)
-	if got := u.questions.window.Title(); got != "Allow more on “nas”?" {
+	if got := u.places.questions.window.Title(); got != "Allow more on “nas”?" {
 		t.Errorf("the window asks %q", got)
 	}
 }
@@ -122,10 +122,10 @@ func TestNewMachineOpensThePageThatAddsOne(t *testing.T) {
 	v := sample()
 	v.Machines = nil
 	u.update(v)
-	pageHost{ui: u}.Open(host.NewMachine{})
-	pagetest.Shows(t, u.nav.box, "Add a machine", "Let other machines connect")
-	u.nav.openAt(machinesTitle, host.Machine(""))
-	if s := golden.Words(u.nav.box); strings.Contains(s, "NETWORK") {
+	u.env(nil).Open(host.NewMachine{})
+	pagetest.Shows(t, u.main.Pages.Page().Content(), "Add a machine", "Let other machines connect")
+	u.places.nav.open(machinesTitle, host.Machine(""))
+	if s := golden.Words(u.main.Pages.Page().Content()); strings.Contains(s, "NETWORK") {
 		t.Errorf("it opens again: %s", s)
 	}
 }
@@ -141,36 +141,36 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 		App: &protocol.AppSubject{Name: "Claude Code", ClientHost: "claude.example", IsLocal: true, Code: "K7WQ", Scopes: []protocol.Scope{protocol.ScopeShell}},
 	}}
 	u.update(v)
-	if u.questions.window == nil || u.questions.window.Title() != "Connect “Claude Code”?" {
+	if u.places.questions.window == nil || u.places.questions.window.Title() != "Connect “Claude Code”?" {
 		t.Fatal("no window asks")
 	}
-	pagetest.Shows(t, u.questions.window.Content(), "claude.example", "K7WQ", "Run commands", "All machines", "left", "Deny", "Allow in 2 s")
-	pagetest.Shot(t, u.questions.window, "consent")
+	pagetest.Shows(t, u.places.questions.window.Content(), "claude.example", "K7WQ", "Run commands", "All machines", "left", "Deny", "Allow in 2 s")
+	pagetest.Shot(t, u.places.questions.window, "consent")
 	want(`show c "Connect “Claude Code”?" allow false deny false`)
-	if got := u.main.lines(); !strings.HasPrefix(got, "Connect “Claude Code”?\n") {
+	if got := lines(u.main); !strings.HasPrefix(got, "Connect “Claude Code”?\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
-	u.questions.openPage()
-	pagetest.Shows(t, u.nav.box, "Connect “Claude Code”?", "K7WQ")
+	u.env(nil).Open(host.Question(""))
+	pagetest.Shows(t, u.main.Pages.Page().Content(), "Connect “Claude Code”?", "K7WQ")
 	u.know(v)
-	test.Tap(pagetest.Button(t, u.questions.window.Content(), "Not now"))
+	test.Tap(pagetest.Button(t, u.places.questions.window.Content(), "Not now"))
 	v.Questions.Pending = postponed(v)
 	u.update(v)
-	if u.questions.window != nil {
+	if u.places.questions.window != nil {
 		t.Fatal("the window asks on")
 	}
 	tray := trayOf(v, time.Now())
 	if tray.Status != "Connect “Claude Code”?" {
 		t.Errorf("the tray says %q", tray.Status)
 	}
-	u.runTrayItem(tray.Items[2].Items[0])
-	u.update(u.view())
-	if u.questions.window == nil || u.questions.dialog.Current().ID != "c" {
+	u.tray.run(tray.Items[2].Items[0])
+	u.update(u.backend.Feed.View())
+	if u.places.questions.window == nil || u.places.questions.dialog.Current().ID != "c" {
 		t.Fatal("the tray does not show the question")
 	}
 	v.Questions.Pending = nil
 	u.update(v)
-	if u.questions.window != nil {
+	if u.places.questions.window != nil {
 		t.Error("the window asks about nothing")
 	}
 }
@@ -187,17 +187,17 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 		},
 	}}
 	u.update(v)
-	if u.questions.window == nil || u.questions.window.Title() != "“docs” asks you a question" {
+	if u.places.questions.window == nil || u.places.questions.window.Title() != "“docs” asks you a question" {
 		t.Fatal("no window asks")
 	}
-	pagetest.Shows(t, u.questions.window.Content(), "Which branch?", "Branch", "left", "Decline", "Send in 2 s")
-	pagetest.Shot(t, u.questions.window, "server-question")
+	pagetest.Shows(t, u.places.questions.window.Content(), "Which branch?", "Branch", "left", "Decline", "Send in 2 s")
+	pagetest.Shot(t, u.places.questions.window, "server-question")
 	want(`show q "“docs” asks you a question" allow false deny false`)
-	if got := u.main.lines(); !strings.HasPrefix(got, "“docs” asks you a question\n") {
+	if got := lines(u.main); !strings.HasPrefix(got, "“docs” asks you a question\n") {
 		t.Errorf("sidebar:\n%s", got)
 	}
-	u.questions.openPage()
-	pagetest.Shows(t, u.nav.box, "“docs” asks you a question", "Which branch?")
+	u.env(nil).Open(host.Question(""))
+	pagetest.Shows(t, u.main.Pages.Page().Content(), "“docs” asks you a question", "Which branch?")
 	tray := trayOf(v, time.Now())
 	if tray.Needs != 1 || tray.Items[2].Items[0].Question != "q" {
 		t.Errorf("the tray needs %d: %+v", tray.Needs, tray.Items[2])
@@ -205,10 +205,10 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 
 	// Closing the window cancels the question.
 	u.know(v)
-	u.questions.dialog.Close()
-	v = u.view()
+	u.places.questions.dialog.Close()
+	v = u.backend.Feed.View()
 	u.update(v)
-	if n := len(v.Questions.Pending); n != 0 || u.questions.window != nil {
-		t.Errorf("%d questions after closing, window %v", n, u.questions.window)
+	if n := len(v.Questions.Pending); n != 0 || u.places.questions.window != nil {
+		t.Errorf("%d questions after closing, window %v", n, u.places.questions.window)
 	}
 }

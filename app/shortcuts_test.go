@@ -16,20 +16,20 @@ import (
 func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	for _, b := range u.main.bindings() {
+	for _, b := range mainKeys(u.main, u.env(nil), u.Quit) {
 		if b.Name() == widgets.ShortcutName("/", false) {
 			b.Do()
 		}
 	}
-	if u.nav.title != shortcuts.Title {
-		t.Fatalf("the page %q is open", u.nav.title)
+	if u.main.Pages.Title() != shortcuts.Title {
+		t.Fatalf("the page %q is open", u.main.Pages.Title())
 	}
 	sheet := ""
-	for _, l := range shortcuts.New(keyGroups(), u.main.bindings(), nil).Lines("") {
+	for _, l := range shortcuts.New(nil, keyGroups(), mainKeys(u.main, u.env(nil), u.Quit)).Lines("") {
 		sheet += l.Title + "\t" + l.Detail + "\n"
 	}
 	taken := map[string]string{}
-	for _, b := range u.main.bindings() {
+	for _, b := range mainKeys(u.main, u.env(nil), u.Quit) {
 		if other, ok := taken[b.Name()]; ok {
 			t.Errorf("%s is %q and %q", b.Name(), other, b.Text)
 		}
@@ -38,7 +38,7 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 			t.Errorf("the sheet does not have %q:\n%s", b.Text, sheet)
 		}
 	}
-	for _, b := range u.ownKeys(u.main.conversation) {
+	for _, b := range u.main.Chats.OwnKeys(u.main.Chat) {
 		if !strings.Contains(sheet, "\t"+b.Name()+"\n") {
 			t.Errorf("the sheet does not have %s", b.Name())
 		}
@@ -53,7 +53,7 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 			}
 		}
 	}
-	for _, a := range u.chats.Menu([]protocol.SessionEntry{{}, {}}) {
+	for _, a := range u.main.Chats.Actions.Menu([]protocol.SessionEntry{{}, {}}) {
 		if a.Shortcut == nil {
 			continue
 		}
@@ -67,7 +67,7 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 func TestListOfChatsRepeatsNoKeyOfTheChats(t *testing.T) {
 	u := newTestUI(t)
 	n := 0
-	for _, l := range shortcuts.New(keyGroups(), u.main.bindings(), nil).Lines("pin or unpin") {
+	for _, l := range shortcuts.New(nil, keyGroups(), mainKeys(u.main, u.env(nil), u.Quit)).Lines("pin or unpin") {
 		if l.Title == "Pin or unpin" {
 			n++
 		}

@@ -20,7 +20,7 @@ func BenchmarkStreamedPiece(b *testing.B) {
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	back := newTestBackend(b, "")
 	back.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
-	u := newUI(b.Context(), a, back)
+	u := newUI(b.Context(), a, back, testPlatform())
 	b.Cleanup(back.Feed.Close)
 	var chats []protocol.SessionEntry
 	for i := range 300 {

@@ -10,8 +10,8 @@ import (
 func TestTrayOpensTheChosenMachine(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.runTrayItem(tray.Item{Do: tray.ActionMachine, Node: "nas"})
-	if u.nav.title != machinesTitle || u.nav.at != host.Target(host.Machine("nas")) {
-		t.Errorf("got %q, %v, want the machine nas", u.nav.title, u.nav.at)
+	u.tray.run(tray.Item{Do: tray.ActionMachine, Node: "nas"})
+	if u.main.Pages.Title() != machinesTitle || u.main.Pages.At() != host.Target(host.Machine("nas")) {
+		t.Errorf("got %q, %v, want the machine nas", u.main.Pages.Title(), u.main.Pages.At())
 	}
 }

@@ -8,23 +8,20 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/backend"
 	"fairlead/app/chats"
 	"fairlead/app/feed"
 	"fairlead/app/machine"
-	"fairlead/app/memory"
-	"fairlead/app/native"
 	"fairlead/app/pagetest"
 	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
+	"fairlead/app/window"
 	"fairlead/gateway/protocol"
-	"fairlead/tray"
 )
 
 // newTestBackend creates a backend with its own folders and without a listener; join is the URL of
@@ -57,15 +54,20 @@ func newUIOf(t *testing.T, join string) *ui {
 	a.Settings().SetTheme(style.New(style.Light, 1))
 	b := newTestBackend(t, join)
 	b.Prefs.Update(func(r *preferences.Preferences) { r.FirstRunDone = true })
-	u := newUI(t.Context(), a, b)
-	t.Cleanup(func() { u.main.conversation.Window.Close() }) // the present one
+	u := newUI(t.Context(), a, b, testPlatform())
+	t.Cleanup(func() { u.main.Chat.Window.Close() }) // the present one
 	t.Cleanup(b.Feed.Close)
 	return u
 }
 
+// testPlatform is a system whose windows open as they come.
+func testPlatform() platform {
+	return platform{mode: style.System, showQuietly: fyne.Window.Show, isInFront: func(reported bool) bool { return reported }}
+}
+
 // send writes and sends a message in the main window.
 func (u *ui) send(text string) {
-	page := u.main.conversation.Page
+	page := u.main.Chat.Page
 	page.Pane.SetDraft(text)
 	page.Pane.Composer().TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 }
@@ -104,15 +106,15 @@ func approval(id string, key protocol.SessionKey) protocol.Question {
 	}
 }
 
-func (w *window) lines() string {
+func lines(w *window.Window) string {
 	var out []string
 	var items []widgets.SidebarItem
-	for i, r := range w.sidebar.List.Rows() {
+	for i, r := range w.Sidebar.List.Rows() {
 		if r.Heading == nil {
-			items = append(items, w.sidebar.List.Item(i))
+			items = append(items, w.Sidebar.List.Item(i))
 		}
 	}
-	widgettest.Visit(w.sidebar.Content, func(o fyne.CanvasObject) {
+	widgettest.Visit(w.Sidebar.Content, func(o fyne.CanvasObject) {
 		if r, ok := o.(*widgets.SidebarRow); ok && (r.Item().Icon == "online" || r.Item().Icon == "offline") {
 			items = append(items, r.Item())
 		}
@@ -137,12 +139,12 @@ func TestSidebarListsQuestionsChatsAndMachines(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
 	want := "Run make -j4 on laptop\n> Refactor the parser ●\nPhotos on the NAS working\nlaptop (this)\nnas yesterday"
-	if got := u.main.lines(); got != want {
+	if got := lines(u.main); got != want {
 		t.Errorf("sidebar:\n%s\nwant:\n%s", got, want)
 	}
-	pagetest.Shot(t, u.main.conversation.Window, "shell-light")
-	u.setTheme(style.Dark, 1)
-	pagetest.Shot(t, u.main.conversation.Window, "shell-dark")
+	pagetest.Shot(t, u.main.Chat.Window, "shell-light")
+	u.settings.setTheme(style.Dark, 1)
+	pagetest.Shot(t, u.main.Chat.Window, "shell-dark")
 }
 
 func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
@@ -152,63 +154,31 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 		v.Sessions.List = append(v.Sessions.List, protocol.SessionEntry{SessionKey: protocol.SessionKey(fmt.Sprintf("agent:main:n%d", i)), Title: fmt.Sprint("Chat ", i)})
 	}
 	u.update(v)
-	drawn := func() string { return test.RenderObjectToMarkup(u.main.sidebar.List) }
+	drawn := func() string { return test.RenderObjectToMarkup(u.main.Sidebar.List) }
 	if n := strings.Count(drawn(), ">Chat "); n < 5 || n > 40 {
 		t.Errorf("%d rows of chats are drawn", n)
 	}
-	u.main.conversation.Window.Canvas().Focus(u.main.sidebar.List)
-	u.main.sidebar.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
+	u.main.Chat.Window.Canvas().Focus(u.main.Sidebar.List)
+	u.main.Sidebar.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
 	if got := drawn(); !strings.Contains(got, ">Chat 4999<") || strings.Contains(got, ">Chat 1<") {
 		t.Errorf("the End key does not show the last chat:\n%s", got)
 	}
-	u.main.sidebar.Search.SetText("chat 49")
+	u.main.Sidebar.Search.SetText("chat 49")
 	if got := drawn(); !strings.Contains(got, "RESULTS") || !strings.Contains(got, ">Chat 49<") {
 		t.Errorf("the search results do not start at the top:\n%s", got)
 	}
 	for range 30 {
-		u.main.sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
+		u.main.Sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	}
-	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+u.main.sidebar.List.Item(31).Title+"<") {
+	if got := drawn(); strings.Contains(got, "RESULTS") || !strings.Contains(got, ">"+u.main.Sidebar.List.Item(31).Title+"<") {
 		t.Errorf("the highlighted result is not in view:\n%s", got)
-	}
-}
-
-func TestNarrowWindowHasADrawer(t *testing.T) {
-	u := newTestUI(t)
-	u.update(sample())
-	u.main.conversation.Window.Resize(fyne.NewSize(560, 700))
-	if u.main.side.Visible() || u.main.drawer.Visible() {
-		t.Error("the sidebar stands in a narrow window")
-	}
-	test.Tap(u.main.menuButton)
-	if !u.main.drawer.Visible() {
-		t.Error("the menu button does not open the drawer")
-	}
-	pagetest.Shot(t, u.main.conversation.Window, "shell-drawer")
-	u.main.sidebar.Choose("agent:main:2")
-	if u.main.drawer.Visible() || u.main.conversation.Page.Key() != "agent:main:2" {
-		t.Errorf("after choosing a chat: drawer %v, chat %s", u.main.drawer.Visible(), u.main.conversation.Page.Key())
-	}
-	u.main.conversation.Window.Resize(fyne.NewSize(1120, 760))
-	if !u.main.side.Visible() {
-		t.Error("the sidebar does not come back")
-	}
-}
-
-func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
-	u := newTestUI(t)
-	u.update(sample())
-	u.main.conversation.Window.Resize(fyne.NewSize(500, 700))
-	u.main.focusSearch()
-	if !u.main.drawer.Visible() || u.main.conversation.Window.Canvas().Focused() != fyne.Focusable(u.main.sidebar.Search) {
-		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", u.main.drawer.Visible(), u.main.conversation.Window.Canvas().Focused())
 	}
 }
 
 func TestQuestionWindowClosesWithItsQuestion(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	if u.questions.window == nil || u.questions.window.Title() != "Fairlead wants to run a command" {
+	if u.places.questions.window == nil || u.places.questions.window.Title() != "Fairlead wants to run a command" {
 		t.Fatal("no window for the question")
 	}
 	v := sample()
@@ -217,21 +187,21 @@ func TestQuestionWindowClosesWithItsQuestion(t *testing.T) {
 	q.State, q.AnsweredBy = protocol.QuestionAllowed, "phone"
 	v.Questions.Closed = []feed.Closed{{Question: q}}
 	u.update(v)
-	if u.questions.window != nil {
+	if u.places.questions.window != nil {
 		t.Error("the window stays")
 	}
-	if !u.messages.Toast.Visible() {
+	if !u.main.Chat.Messages.Toast.Visible() {
 		t.Error("nobody says that the question was answered elsewhere")
 	}
 	u.update(sample())
-	if u.questions.window == nil {
+	if u.places.questions.window == nil {
 		t.Error("the next question opens no window")
 	}
 }
 
 func TestAMessageCoversNoQuestion(t *testing.T) {
 	u := newTestUI(t)
-	u.main.conversation.Window.Resize(fyne.NewSize(520, 640))
+	u.main.Chat.Window.Resize(fyne.NewSize(520, 640))
 	v := sample()
 	v.Questions.Pending = nil
 	v.Runs.List = []protocol.RunInfo{{RunID: "r", SessionKey: protocol.MainSession, State: protocol.RunTools}}
@@ -246,114 +216,41 @@ func TestAMessageCoversNoQuestion(t *testing.T) {
 		chat.List = append(chat.List, protocol.Message{ID: protocol.MessageID(fmt.Sprint(i)), Seq: int64(i + 1), Role: protocol.RoleUser, Content: protocol.Content{protocol.Text("Something was said.")}})
 	}
 	u.update(v)
-	u.questions.window.Close() // the test driver treats the last window as the window of every object
-	u.main.conversation.Page.Show(chat)
-	u.messages.Show("Sending a file with a name that takes some room to the machine that is called server")
-	pagetest.Shot(t, u.main.conversation.Window, "shell-toast-over-questions")
+	u.places.questions.window.Close() // the test driver treats the last window as the window of every object
+	u.main.Chat.Page.Show(chat)
+	u.main.Chat.Messages.Show("Sending a file with a name that takes some room to the machine that is called server")
+	pagetest.Shot(t, u.main.Chat.Window, "shell-toast-over-questions")
 	place := fyne.CurrentApp().Driver().AbsolutePositionForObject
-	view := widgettest.Find(u.main.conversation.Page.Pane, func(*transcript.View) bool { return true })
+	view := widgettest.Find(u.main.Chat.Page.Pane, func(*transcript.View) bool { return true })
 	end := func() float32 { return place(view).Y + view.Size().Height }
 	covered := func(when string) {
 		t.Helper()
-		if toast := place(u.messages.Toast).Y; toast < end() {
+		if toast := place(u.main.Chat.Messages.Toast).Y; toast < end() {
 			t.Errorf("%s: the message covers the transcript from %v to %v", when, toast, end())
 		}
 	}
 	covered("at first")
-	u.main.conversation.Page.Pane.SetDraft("a\nb\nc\nd") // the composer grows
+	u.main.Chat.Page.Pane.SetDraft("a\nb\nc\nd") // the composer grows
 	u.tick(time.Now())
 	covered("after a move")
 	shown := end()
-	u.messages.Toast.Close()
+	u.main.Chat.Messages.Toast.Close()
 	if end() <= shown {
 		t.Error("the transcript does not get the place of a closed message back")
-	}
-}
-
-func TestClosingHidesTheWindowOnlyWithATray(t *testing.T) {
-	u := newTestUI(t)
-	u.hasTray = true
-	u.main.close()
-	if u.main.visible {
-		t.Error("the window is not hidden")
-	}
-	u.runTrayItem(tray.Item{Do: tray.ActionOpen})
-	if !u.main.visible {
-		t.Error("the tray does not show it again")
-	}
-}
-
-func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
-	u := newTestUI(t)
-	u.main.closesHidden = true // as on Linux
-	u.update(sample())
-	u.hasTray = true
-	u.main.conversation.Page.Pane.SetDraft("half a thought")
-	u.main.conversation.FocusComposer()
-	u.main.conversation.Window.Resize(fyne.NewSize(900, 700))
-	before := u.main.conversation.Window
-	u.main.close()
-	u.main.show()
-	if u.main.conversation.Window == before {
-		t.Fatal("the hidden window still exists")
-	}
-	if got := u.main.conversation.Window.Canvas().Size(); got.Width != 900 || got.Height != 700 {
-		t.Errorf("the size is %v, want 900 × 700", got)
-	}
-	if got := u.main.conversation.Page.Pane.Draft(); got != "half a thought" {
-		t.Errorf("the draft is %q", got)
-	}
-	test.Type(u.main.conversation.Window.Canvas().Focused(), " more")
-	if got := u.main.conversation.Page.Pane.Draft(); !strings.Contains(got, " more") {
-		t.Errorf("typing does not reach the composer: %q", got)
-	}
-}
-
-func TestMemoryIsReleasedWhileTheWindowIsHidden(t *testing.T) {
-	u := newTestUI(t)
-	u.hasTray = true
-	released := 0
-	u.main.releases = memory.NewReleases(func() { released++ })
-	u.main.close()
-	now := time.Now()
-	u.tick(now)
-	u.tick(now.Add(2 * native.RendererAge))
-	if released != 2 {
-		t.Errorf("memory was released %d times, want 2", released)
-	}
-	u.main.show()
-	u.main.close()
-	u.main.show()
-	u.tick(now.Add(4 * native.RendererAge))
-	if released != 2 {
-		t.Errorf("memory was released %d times while the window is visible, want 0", released-2)
-	}
-}
-
-func TestWindowWithAnOpenDialogIsOnlyHidden(t *testing.T) {
-	u := newTestUI(t)
-	u.main.closesHidden = true
-	u.hasTray = true
-	dialog := canvas.NewRectangle(nil)
-	u.main.conversation.Window.Canvas().Overlays().Add(dialog)
-	u.main.close()
-	u.main.show()
-	if u.main.conversation.Window.Canvas().Overlays().Top() != dialog {
-		t.Error("the dialog is lost")
 	}
 }
 
 func TestDraftsStayWithTheirChats(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.main.conversation.Page.Pane.SetDraft("half a thought")
-	u.main.open("agent:main:2")
-	if u.main.conversation.Page.Pane.Draft() != "" {
-		t.Errorf("the draft went along: %q", u.main.conversation.Page.Pane.Draft())
+	u.main.Chat.Page.Pane.SetDraft("half a thought")
+	u.main.Open("agent:main:2")
+	if u.main.Chat.Page.Pane.Draft() != "" {
+		t.Errorf("the draft went along: %q", u.main.Chat.Page.Pane.Draft())
 	}
-	u.main.open(protocol.MainSession)
-	if u.main.conversation.Page.Pane.Draft() != "half a thought" {
-		t.Errorf("the draft is lost: %q", u.main.conversation.Page.Pane.Draft())
+	u.main.Open(protocol.MainSession)
+	if u.main.Chat.Page.Pane.Draft() != "half a thought" {
+		t.Errorf("the draft is lost: %q", u.main.Chat.Page.Pane.Draft())
 	}
 	if got := u.backend.Prefs.Get().Chat; got != protocol.MainSession {
 		t.Errorf("the last chat is remembered as %q", got)
@@ -363,18 +260,18 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 func TestFirstPageDisappearsOnceTheChatBegins(t *testing.T) {
 	a := pagetest.App(t)
 	b := newTestBackend(t, "")
-	u := newUI(t.Context(), a, b)
-	defer u.main.conversation.Window.Close()
+	u := newUI(t.Context(), a, b, testPlatform())
+	defer u.main.Chat.Window.Close()
 	defer b.Feed.Close()
-	if !u.main.first.Box.Visible() || u.main.conversation.Page.Pane.Visible() {
+	if pagetest.VisibleButton(u.main.Chat.Window.Content(), "Start now") == nil || u.main.Chat.Page.Pane.Visible() {
 		t.Fatal("a new person does not see the first page")
 	}
-	pagetest.Shot(t, u.main.conversation.Window, "shell-first")
-	test.Tap(pagetest.Button(t, u.main.first.Box, "Start now"))
-	if u.main.first.Box.Visible() || !u.main.conversation.Page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
+	pagetest.Shot(t, u.main.Chat.Window, "shell-first")
+	test.Tap(pagetest.Button(t, u.main.Chat.Window.Content(), "Start now"))
+	if pagetest.VisibleButton(u.main.Chat.Window.Content(), "Start now") != nil || !u.main.Chat.Page.Pane.Visible() || !b.Prefs.Get().FirstRunDone {
 		t.Error("the page stays")
 	}
-	if u.main.conversation.Window.Canvas().Focused() != u.main.conversation.Page.Pane.Composer() {
+	if u.main.Chat.Window.Canvas().Focused() != u.main.Chat.Page.Pane.Composer() {
 		t.Error("the person cannot type at once")
 	}
 }
@@ -386,12 +283,12 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	v.Status.Paused, v.Status.Storage = true, "The disk is full."
 	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
 	u.update(v)
-	if !u.messages.Banner.Visible() || u.messages.Toast.Visible() {
-		t.Errorf("banner %v, message %v", u.messages.Banner.Visible(), u.messages.Toast.Visible())
+	if !u.main.Chat.Messages.Banner.Visible() || u.main.Chat.Messages.Toast.Visible() {
+		t.Errorf("banner %v, message %v", u.main.Chat.Messages.Banner.Visible(), u.main.Chat.Messages.Toast.Visible())
 	}
 	v.Notice = &protocol.Notice{At: 8, Text: "Something else."}
 	u.update(v)
-	if !u.messages.Toast.Visible() {
+	if !u.main.Chat.Messages.Toast.Visible() {
 		t.Error("another message is not shown")
 	}
 }
@@ -400,7 +297,7 @@ func TestBannerGrowsWithItsProblem(t *testing.T) {
 	u := newTestUI(t)
 	for _, v := range []feed.View{{Status: feed.Status{Problem: "The port is taken"}}, {Status: feed.Status{Problem: strings.Repeat("The port is taken. ", 30)}}} {
 		u.update(v)
-		if has, wants := u.messages.Banner.Size().Height, u.messages.Banner.MinSize().Height; has < wants {
+		if has, wants := u.main.Chat.Messages.Banner.Size().Height, u.main.Chat.Messages.Banner.MinSize().Height; has < wants {
 			t.Errorf("%q: its box is %v high and wants %v", v.Status.Problem, has, wants)
 		}
 	}
@@ -412,11 +309,11 @@ func TestMissingKeysAreReported(t *testing.T) {
 	v.Questions.Pending = nil
 	v.Status.SecretStore, v.Status.Missing = "/data/secrets.json", []string{"apiKeys.anthropic"}
 	u.update(v)
-	pagetest.Shows(t, u.main.body, "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
-	pagetest.Shot(t, u.main.conversation.Window, "shell-locked")
-	u.messages.Toast.Close()
+	pagetest.Shows(t, u.main.Chat.Window.Content(), "The key for “Anthropic” is missing.", "may be locked", "/data/secrets.json")
+	pagetest.Shot(t, u.main.Chat.Window, "shell-locked")
+	u.main.Chat.Messages.Toast.Close()
 	u.update(v)
-	if u.messages.Toast.Visible() {
+	if u.main.Chat.Messages.Toast.Visible() {
 		t.Error("it is said again and again")
 	}
 }
@@ -427,22 +324,22 @@ func TestGatewayProblemsAreReported(t *testing.T) {
 	v.Questions.Pending = nil
 	v.Status.Connected, v.Status.Loaded, v.Status.Problem = false, false, "The disk is full"
 	u.update(v)
-	if !u.messages.Banner.Visible() {
+	if !u.main.Chat.Messages.Banner.Visible() {
 		t.Error("a lost connection is not said")
 	}
-	pagetest.Shot(t, u.main.conversation.Window, "shell-offline")
+	pagetest.Shot(t, u.main.Chat.Window, "shell-offline")
 	v.Status.Connected, v.Status.Loaded, v.Status.Problem = true, true, ""
 	u.update(v)
-	if u.messages.Banner.Visible() {
+	if u.main.Chat.Messages.Banner.Visible() {
 		t.Error("the problem stays after its end")
 	}
 	v.Notice = &protocol.Notice{Level: "info", Text: "Hello", At: 7}
 	u.update(v)
-	if !u.messages.Toast.Visible() {
+	if !u.main.Chat.Messages.Toast.Visible() {
 		t.Error("a notice is not shown")
 	}
 	u.tick(time.Now().Add(time.Minute))
-	if u.messages.Toast.Visible() {
+	if u.main.Chat.Messages.Toast.Visible() {
 		t.Error("a notice stays for ever")
 	}
 }
@@ -461,8 +358,8 @@ func TestTimesInTheSidebar(t *testing.T) {
 func TestDetachedChatHasItsOwnWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.chats.OpenWindow("agent:main:2")
-	c := u.chats.Own["agent:main:2"]
+	u.main.Chats.OpenWindow("agent:main:2")
+	c := u.main.Chats.Own["agent:main:2"]
 	if c == nil || c.Window.Title() != "Photos on the NAS – Fairlead" {
 		t.Fatalf("torn off: %+v", c)
 	}
@@ -472,15 +369,15 @@ func TestDetachedChatHasItsOwnWindow(t *testing.T) {
 	if c.Window.Title() != "Photos – Fairlead" {
 		t.Errorf(`title: got %q, want "Photos – Fairlead"`, c.Window.Title())
 	}
-	if u.main.conversation.Page.Key() != protocol.MainSession {
+	if u.main.Chat.Page.Key() != protocol.MainSession {
 		t.Error("the main window changed its chat")
 	}
-	u.chats.OpenWindow("agent:main:2")
-	if len(u.chats.Own) != 1 {
+	u.main.Chats.OpenWindow("agent:main:2")
+	if len(u.main.Chats.Own) != 1 {
 		t.Error("one chat has two windows")
 	}
 	c.Window.Close()
-	if len(u.chats.Own) != 0 {
+	if len(u.main.Chats.Own) != 0 {
 		t.Error("a closed window is kept")
 	}
 }
@@ -488,11 +385,11 @@ func TestDetachedChatHasItsOwnWindow(t *testing.T) {
 func TestDetachedWindowShowsItsOwnMessages(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.chats.OpenWindow("agent:main:2")
-	c := u.chats.Own["agent:main:2"]
-	u.chats.At(c.Window).Messages.Show("Your message was not sent")
-	if !c.Messages.Toast.Visible() || u.messages.Toast.Visible() {
-		t.Errorf("said there: %t, in the main window: %t", c.Messages.Toast.Visible(), u.messages.Toast.Visible())
+	u.main.Chats.OpenWindow("agent:main:2")
+	c := u.main.Chats.Own["agent:main:2"]
+	u.main.Chats.At(c.Window).Messages.Show("Your message was not sent")
+	if !c.Messages.Toast.Visible() || u.main.Chat.Messages.Toast.Visible() {
+		t.Errorf("said there: %t, in the main window: %t", c.Messages.Toast.Visible(), u.main.Chat.Messages.Toast.Visible())
 	}
 	if c.Messages.Toast.Size().Height == 0 {
 		t.Error("it has no place")
@@ -502,8 +399,8 @@ func TestDetachedWindowShowsItsOwnMessages(t *testing.T) {
 	if c.Messages.Toast.Visible() {
 		t.Error("it stays for ever")
 	}
-	u.chats.At(u.main.conversation.Window).Messages.Show("Saved")
-	if !u.messages.Toast.Visible() {
+	u.main.Chats.At(u.main.Chat.Window).Messages.Show("Saved")
+	if !u.main.Chat.Messages.Toast.Visible() {
 		t.Error("the main window does not say its own")
 	}
 }
@@ -514,16 +411,16 @@ func TestMainChatFollowsTheGateway(t *testing.T) {
 	v.Sessions.List, v.Questions.Pending = v.Sessions.List[1:], nil
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
-	if u.main.conversation.Page.Key() != "agent:work:team" || u.backend.Prefs.Get().Chat != u.main.conversation.Page.Key() || !strings.Contains(u.main.lines(), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.conversation.Page.Key(), u.backend.Prefs.Get().Chat, u.main.lines())
+	if u.main.Chat.Page.Key() != "agent:work:team" || u.backend.Prefs.Get().Chat != u.main.Chat.Page.Key() || !strings.Contains(lines(u.main), "Main chat") {
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.Chat.Page.Key(), u.backend.Prefs.Get().Chat, lines(u.main))
 	}
-	u.main.open("agent:main:2")
+	u.main.Open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"
 	u.update(v)
-	if u.main.conversation.Page.Key() != "agent:main:2" {
-		t.Errorf("the chat that the person chose was left for %q", u.main.conversation.Page.Key())
+	if u.main.Chat.Page.Key() != "agent:main:2" {
+		t.Errorf("the chat that the person chose was left for %q", u.main.Chat.Page.Key())
 	}
-	if got := u.main.mainChat(); got != "agent:main:other" {
+	if got := u.main.MainChat(); got != "agent:main:other" {
 		t.Errorf("main chat %q", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
 	"fairlead/gateway/protocol"
 )
 
@@ -22,17 +23,17 @@ func readShell(t *testing.T) (*ui, feed.View) {
 
 func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 	u, v := readShell(t)
-	if strings.Contains(u.main.lines(), "new") {
-		t.Fatalf("at the first start nothing is new:\n%s", u.main.lines())
+	if strings.Contains(lines(u.main), "new") {
+		t.Fatalf("at the first start nothing is new:\n%s", lines(u.main))
 	}
 	v.Sessions.List = []protocol.SessionEntry{v.Sessions.List[0], v.Sessions.List[1], {SessionKey: "agent:main:3", Title: "Night watch", LastActiveAt: 300, MessageCount: 1}}
 	v.Sessions.List[0].LastActiveAt, v.Sessions.List[1].LastActiveAt = 200, 200
 	u.update(v)
-	if got := u.main.lines(); !strings.Contains(got, "Photos on the NAS new") || !strings.Contains(got, "Night watch new") || strings.Contains(got, "parser new") {
+	if got := lines(u.main); !strings.Contains(got, "Photos on the NAS new") || !strings.Contains(got, "Night watch new") || strings.Contains(got, "parser new") {
 		t.Errorf("shown:\n%s", got)
 	}
-	u.main.open("agent:main:2")
-	if got := u.main.lines(); strings.Contains(got, "NAS new") || !strings.Contains(got, "Night watch new") {
+	u.main.Open("agent:main:2")
+	if got := lines(u.main); strings.Contains(got, "NAS new") || !strings.Contains(got, "Night watch new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
 	if seen := u.backend.Prefs.Get().Seen; seen["agent:main:2"] != 200 {
@@ -42,19 +43,19 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 
 func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 	u, v := readShell(t)
-	u.questions.openPage()
+	u.env(nil).Open(host.Question(""))
 	v.Sessions.List = []protocol.SessionEntry{v.Sessions.List[0], v.Sessions.List[1]}
 	v.Sessions.List[0].LastActiveAt = 200
 	u.update(v)
-	if got := u.main.lines(); !strings.Contains(got, "parser new") {
+	if got := lines(u.main); !strings.Contains(got, "parser new") {
 		t.Fatalf("behind a page:\n%s", got)
 	}
-	u.main.conversation.Window.Canvas().Focus(u.main.sidebar.Search)
-	u.main.open(protocol.MainSession)
-	if got := u.main.lines(); strings.Contains(got, "new") {
+	u.main.Chat.Window.Canvas().Focus(u.main.Sidebar.Search)
+	u.main.Open(protocol.MainSession)
+	if got := lines(u.main); strings.Contains(got, "new") {
 		t.Errorf("after opening it:\n%s", got)
 	}
-	if got := u.main.conversation.Window.Canvas().Focused(); got != u.main.conversation.Page.Pane.Composer() {
+	if got := u.main.Chat.Window.Canvas().Focused(); got != u.main.Chat.Page.Pane.Composer() {
 		t.Errorf("%T has the keyboard", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fyne.io/fyne/v2/test"
 	"fyne.io/fyne/v2/theme"
 
+	"fairlead/app/chatwindow"
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -16,17 +17,17 @@ import (
 func TestDetachedWindowsRestoreTheirSize(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())
-	u.chats.OpenWindow("agent:main:2")
-	c := u.chats.Own["agent:main:2"]
+	u.main.Chats.OpenWindow("agent:main:2")
+	c := u.main.Chats.Own["agent:main:2"]
 	c.Window.Resize(fyne.NewSize(620, 480))
 	c.Window.Close()
-	u.chats.OpenWindow("agent:main:2")
-	c = u.chats.Own["agent:main:2"]
+	u.main.Chats.OpenWindow("agent:main:2")
+	c = u.main.Chats.Own["agent:main:2"]
 	if got := c.Window.Canvas().Size(); got != fyne.NewSize(620, 480) {
 		t.Errorf("it opens with %v", got)
 	}
 	c.Window.Resize(fyne.NewSize(700, 500))
-	u.save()
+	u.Save()
 	if r := u.backend.Prefs.Get(); r.ChatWidth != 700 {
 		t.Errorf("remembered: got %+v, want ChatWidth 700", r)
 	}
@@ -34,31 +35,30 @@ func TestDetachedWindowsRestoreTheirSize(t *testing.T) {
 
 func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 	u := newTestUI(t)
-	if u.main.content(); u.main.bar != nil {
+	if u.main.Chat.Bar != nil {
 		t.Error("the window of this computer has a bar")
 	}
 	u = newRemoteUI(t)
-	u.main.content()
-	u.chats.OpenWindow("alone")
-	t.Cleanup(u.chats.Own["alone"].Window.Close)
+	u.main.Chats.OpenWindow("alone")
+	t.Cleanup(u.main.Chats.Own["alone"].Window.Close)
 	v := sample()
 	v.Machines = append(v.Machines, protocol.NodeInfo{ID: "nas-own", Local: true, Colour: style.Choices[3]})
 	for i := range v.Machines[:len(v.Machines)-1] {
 		v.Machines[i].Local = false
 	}
 	u.update(v)
-	if want := style.ChoiceColor(style.Choices[3]); u.main.bar.Fill != want {
-		t.Errorf("the bar has the colour %s, want %s", u.main.bar.Fill, want)
-	} else if got := u.chats.Own["alone"].Bar; got == nil || got.Fill != want {
+	if want := style.ChoiceColor(style.Choices[3]); u.main.Chat.Bar.Fill != want {
+		t.Errorf("the bar has the colour %s, want %s", u.main.Chat.Bar.Fill, want)
+	} else if got := u.main.Chats.Own["alone"].Bar; got == nil || got.Fill != want {
 		t.Errorf("the window of a chat: got the bar %v, want the colour %s", got, want)
 	}
 	v.Questions.Pending = []protocol.Question{pairRequest("r", "tower")}
 	u.update(v)
-	pageHost{u, nil}.Open(host.Output{Title: "make", Text: "done"})
-	pageHost{u, nil}.Open(host.Picture{Resource: theme.ErrorIcon()})
+	u.env(nil).Open(host.Output{Title: "make", Text: "done"})
+	u.env(nil).Open(host.Picture{Resource: theme.ErrorIcon()})
 	others := 0
 	for _, w := range u.app.Driver().AllWindows() {
-		if w == u.main.conversation.Window || u.chats.At(w) != u.main.conversation || w.Title() == "" { // the test app's own
+		if w == u.main.Chat.Window || u.main.Chats.At(w) != u.main.Chat || w.Title() == "" { // the test app's own
 			continue
 		}
 		others++
@@ -74,7 +74,7 @@ func TestWindowOfAnotherComputerHasABarInItsColor(t *testing.T) {
 // hasBar reports whether a bar of a colour is at the top of a window.
 func hasBar(w fyne.Window, color fyne.ThemeColorName) bool {
 	for _, o := range test.LaidOutObjects(w.Content()) {
-		if r, ok := o.(*widgets.Rect); ok && r.Fill == color && r.Size() == fyne.NewSize(w.Canvas().Size().Width, barHeight) {
+		if r, ok := o.(*widgets.Rect); ok && r.Fill == color && r.Size() == fyne.NewSize(w.Canvas().Size().Width, chatwindow.BarHeight) {
 			return true
 		}
 	}

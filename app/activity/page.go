@@ -56,6 +56,12 @@ func newPage(e host.Env, reload func()) *Page {
 	return p
 }
 
+// Content implements [host.View].
+func (p *Page) Content() fyne.CanvasObject { return p.Box }
+
+// Back implements [host.View].
+func (p *Page) Back() bool { return false }
+
 func (p *Page) draw() {
 	switch {
 	case p.activity.Problem != "":

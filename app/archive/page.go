@@ -43,12 +43,24 @@ type Page struct {
 	now           func() time.Time
 }
 
-// New creates the page of a chat's archives; it lives until ctx ends. Load or OpenHit fills it.
-func New(ctx context.Context, e host.Env, key protocol.SessionKey) *Page {
-	p := &Page{ctx: ctx, host: e, model: newModel(e.Feed, e.Chats), key: key, Body: widgets.NewBody(), now: time.Now}
+// New creates the page, which shows nothing before OpenAt; it lives until ctx ends.
+func New(ctx context.Context, e host.Env) *Page {
+	p := &Page{ctx: ctx, host: e, model: newModel(e.Feed, e.Chats), Body: widgets.NewBody(), now: time.Now}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.archives[i], "", 0) })
-	p.draw()
+	bind.Every(ctx, 200*time.Millisecond, p.Tick)
 	return p
+}
+
+// OpenAt implements [host.Opener]: it shows the archives of a chat.
+func (p *Page) OpenAt(to host.Target) {
+	at, _ := to.(host.Archive)
+	p.key = at.Key
+	p.draw()
+	if at.Hit != nil {
+		p.OpenHit(*at.Hit)
+		return
+	}
+	p.Load()
 }
 
 // Load loads the list of conversations.

@@ -25,7 +25,9 @@ func inPage(t *testing.T, mode style.Mode, width float32) (p *Page, w fyne.Windo
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	h = &pagetest.Host{}
-	p = New(ctx, host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: &style.Machines{}, WrapOutput: &host.Switch{}}, "agent:main:2")
+	p = New(ctx, host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: &style.Machines{}, WrapOutput: &host.Switch{}})
+	p.key = "agent:main:2"
+	p.draw()
 	p.now = pagetest.Clock
 	return p, pagetest.Window(t, p.Box, width, 600), h
 }

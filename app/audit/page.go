@@ -56,6 +56,9 @@ func New(ctx context.Context, e host.Env) *Page {
 	return p
 }
 
+// Content implements [host.View].
+func (p *Page) Content() fyne.CanvasObject { return p.Box }
+
 func newPage(g feed.Gateway, e host.Env) *Page {
 	p := &Page{gateway: g, e: e, Box: container.NewStack(), now: time.Now, body: widgets.NewBody(), verifyResult: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall)}
 	p.params.Limit = pageSize

@@ -1,6 +1,7 @@
 package chatwindow
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/driver/desktop"
 
 	"fairlead/app/bind"
+	"fairlead/app/chat"
 	"fairlead/app/conversation"
 	"fairlead/app/feed"
 	"fairlead/app/host"
@@ -30,6 +32,17 @@ var (
 	keyLastUnread   = &desktop.CustomShortcut{KeyName: fyne.KeyUp, Modifier: fyne.KeyModifierAlt | fyne.KeyModifierShift}
 )
 
+// Actions carry out what the person chooses for chats in menus, and by keys. It belongs to the GUI
+// thread.
+type Actions struct {
+	windows *Windows
+	ctx     context.Context
+	o       Options
+}
+
+// Create opens a new chat.
+func (a *Actions) Create() { a.o.Main.Create() }
+
 // menuItem creates a line of a menu; icon may be empty, and shortcut nil.
 func menuItem(label, icon string, shortcut fyne.Shortcut, act func()) *fyne.MenuItem {
 	item := fyne.NewMenuItem(label, act)
@@ -46,54 +59,54 @@ func ListKey(key fyne.KeyName) fyne.Shortcut {
 }
 
 // Menu returns the actions on one chat of the list, or on several together.
-func (cw *Windows) Menu(list []protocol.SessionEntry) []*fyne.MenuItem {
+func (a *Actions) Menu(list []protocol.SessionEntry) []*fyne.MenuItem {
 	if len(list) == 1 {
-		return cw.ChatMenu(list[0], cw.o.Main.Frame())
+		return a.ChatMenu(list[0], a.o.Main.Frame())
 	}
-	items := append(cw.listActions(list, cw.o.Main.Frame().Window), cw.tagItem(list, cw.o.Main.Frame().Window), fyne.NewMenuItemSeparator())
-	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", sidebar.KeyDelete, func() { cw.delete(list) }))
+	items := append(a.listActions(list, a.o.Main.Frame().Window), a.tagItem(list, a.o.Main.Frame().Window), fyne.NewMenuItemSeparator())
+	return append(items, menuItem("Delete "+format.Plural(len(list), "chat"), "trash", sidebar.KeyDelete, func() { a.delete(list) }))
 }
 
 // ListMenu returns the actions on all chats.
-func (cw *Windows) ListMenu() []*fyne.MenuItem {
-	ask := menuItem("Next question", "", keyNextQuestion, cw.Attention.NextQuestion)
-	ask.Disabled = cw.o.Feed.View().Needs() == 0
-	next := menuItem("Next unread chat", "", keyNextUnread, func() { cw.Attention.OpenUnread(1) })
-	last := menuItem("Previous unread chat", "", keyLastUnread, func() { cw.Attention.OpenUnread(-1) })
-	unread := cw.Attention.unreadChats()
-	read := menuItem("Mark all as read", "", nil, func() { cw.Attention.MarkRead(true, unread...) })
+func (a *Actions) ListMenu() []*fyne.MenuItem {
+	ask := menuItem("Next question", "", keyNextQuestion, a.windows.Attention.NextQuestion)
+	ask.Disabled = a.o.Feed.View().Needs() == 0
+	next := menuItem("Next unread chat", "", keyNextUnread, func() { a.windows.Attention.OpenUnread(1) })
+	last := menuItem("Previous unread chat", "", keyLastUnread, func() { a.windows.Attention.OpenUnread(-1) })
+	unread := a.windows.Attention.unreadChats()
+	read := menuItem("Mark all as read", "", nil, func() { a.windows.Attention.MarkRead(true, unread...) })
 	next.Disabled, last.Disabled, read.Disabled = len(unread) == 0, len(unread) == 0, len(unread) == 0
-	return []*fyne.MenuItem{menuItem("New chat", "", ListKey(fyne.KeyN), cw.o.Main.Create), ask, next, last, read}
+	return []*fyne.MenuItem{menuItem("New chat", "", ListKey(fyne.KeyN), a.o.Main.Create), ask, next, last, read}
 }
 
 // ChatMenu returns the actions on a chat: in the list, and in the conversation at, which shows it or
 // is to show it.
-func (cw *Windows) ChatMenu(e protocol.SessionEntry, at *Frame) []*fyne.MenuItem {
+func (a *Actions) ChatMenu(e protocol.SessionEntry, at *Frame) []*fyne.MenuItem {
 	key, list := e.SessionKey, []protocol.SessionEntry{e}
 	show := func(then func()) func() {
 		return func() {
-			if at == cw.o.Main.Frame() {
-				cw.o.Main.Choose(key)
+			if at == a.o.Main.Frame() {
+				a.o.Main.Choose(key)
 			}
 			then()
 		}
 	}
 	files := menuItem("Export", "export", nil, nil)
-	files.ChildMenu = fyne.NewMenu("", conversation.ExportMenu(func(f export.Format) { cw.export(key, f, at.Window) })...)
+	files.ChildMenu = fyne.NewMenu("", conversation.ExportMenu(func(f export.Format) { a.export(key, f, at.Window) })...)
 	items := []*fyne.MenuItem{
-		menuItem("Open in new window", "window", nil, func() { cw.OpenWindow(key) }),
+		menuItem("Open in new window", "window", nil, func() { a.windows.OpenWindow(key) }),
 		menuItem("Rename", "edit", sidebar.KeyRename, show(at.Page.Pane.Rename)), files,
 	}
-	if _, stored := cw.o.Feed.View().Session(key); stored {
-		items = append(append(items, cw.listActions(list, at.Window)...), cw.tagItem(list, at.Window))
+	if _, stored := a.o.Feed.View().Session(key); stored {
+		items = append(append(items, a.listActions(list, at.Window)...), a.tagItem(list, at.Window))
 	}
 	return append(items,
-		menuItem("Earlier conversations", "clock", nil, func() { cw.o.Env(nil).Open(host.Archive{Key: key}) }),
+		menuItem("Earlier conversations", "clock", nil, func() { a.o.Env(nil).Open(host.Archive{Key: key}) }),
 		menuItem("Find in this chat", "search", ListKey(fyne.KeyF), show(at.Page.Pane.Find)),
-		menuItem("Keyboard shortcuts", "question", ListKey(fyne.KeySlash), func() { cw.o.Env(nil).Open(host.Page(shortcuts.Title)) }),
+		menuItem("Keyboard shortcuts", "question", ListKey(fyne.KeySlash), func() { a.o.Env(nil).Open(host.Page(shortcuts.Title)) }),
 		fyne.NewMenuItemSeparator(),
-		menuItem("Start over", "reset", nil, func() { cw.o.Env(nil).Chats.Reset(key) }),
-		menuItem("Delete chat", "trash", sidebar.KeyDelete, func() { cw.delete(list) }))
+		menuItem("Start over", "reset", nil, func() { a.o.Env(nil).Chats.Reset(key) }),
+		menuItem("Delete chat", "trash", sidebar.KeyDelete, func() { a.delete(list) }))
 }
 
 // countText names the number of several chats: " 3 chats".
@@ -105,32 +118,32 @@ func countText(list []protocol.SessionEntry) string {
 }
 
 // listActions returns the actions that have a shortcut in the list of chats, for a window.
-func (cw *Windows) listActions(list []protocol.SessionEntry, w fyne.Window) []*fyne.MenuItem {
+func (a *Actions) listActions(list []protocol.SessionEntry, w fyne.Window) []*fyne.MenuItem {
 	if len(list) == 0 {
 		return nil
 	}
 	every := func(f func(protocol.SessionEntry) bool) bool {
 		return !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !f(e) })
 	}
-	chats, keys := cw.o.Env(nil).Chats, keysOf(list)
+	chats, keys := a.o.Env(nil).Chats, keysOf(list)
 	pinned := every(func(e protocol.SessionEntry) bool { return e.Pinned })
 	archived := every(func(e protocol.SessionEntry) bool { return e.Archived })
-	read := every(func(e protocol.SessionEntry) bool { return !cw.o.Unread.Has(e) })
+	read := every(func(e protocol.SessionEntry) bool { return !a.o.Unread.Has(e) })
 	n := countText(list)
 	pin := menuItem(widgets.Choose(pinned, "Unpin", "Pin")+n, "pin", ListKey(fyne.KeyP), func() { chats.Pin(!pinned, keys...) })
 	pin.Disabled = archived
 	label := widgets.Choose(read, "Mark as unread", "Mark as read")
-	mark := menuItem(label, "eye", ListKey(fyne.KeyU), func() { cw.Attention.MarkRead(!read, list...) })
+	mark := menuItem(label, "eye", ListKey(fyne.KeyU), func() { a.windows.Attention.MarkRead(!read, list...) })
 	label = widgets.Choose(archived, "Restore to list", "Archive") + n
-	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", ListKey(fyne.KeyE), func() { cw.Archive(!archived, list, w) })}
+	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", ListKey(fyne.KeyE), func() { a.Archive(!archived, list, w) })}
 }
 
 // Obey carries out an action of the list on the chat of a frame, if that is visible.
-func (cw *Windows) Obey(c *Frame, key fyne.Shortcut) {
+func (a *Actions) Obey(c *Frame, key fyne.Shortcut) {
 	if !c.IsVisible() {
 		return
 	}
-	for _, item := range cw.ChatMenu(c.Page.Entry(), c) {
+	for _, item := range a.ChatMenu(c.Page.Entry(), c) {
 		if item.Shortcut != nil && item.Shortcut.ShortcutName() == key.ShortcutName() && !item.Disabled {
 			item.Action()
 		}
@@ -141,16 +154,16 @@ func keysOf(list []protocol.SessionEntry) []protocol.SessionKey {
 	return lists.Map(list, func(e protocol.SessionEntry) protocol.SessionKey { return e.SessionKey })
 }
 
-func (cw *Windows) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyne.MenuItem {
+func (a *Actions) tagItem(list []protocol.SessionEntry, w fyne.Window) *fyne.MenuItem {
 	item := menuItem("Tags", "tag", nil, nil)
-	item.ChildMenu = fyne.NewMenu("", cw.tagMenu(list, w)...)
+	item.ChildMenu = fyne.NewMenu("", a.tagMenu(list, w)...)
 	return item
 }
 
 // tagMenu returns all tags, with those of the chats checked, and an entry for a new one.
-func (cw *Windows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []*fyne.MenuItem) {
-	chats := cw.o.Env(nil).Chats
-	for _, t := range cw.o.Feed.View().Sessions.List.Tags() {
+func (a *Actions) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []*fyne.MenuItem) {
+	chats := a.o.Env(nil).Chats
+	for _, t := range a.o.Feed.View().Sessions.List.Tags() {
 		on := !slices.ContainsFunc(list, func(e protocol.SessionEntry) bool { return !slices.Contains(e.Tags, t.Name) })
 		item := fyne.NewMenuItem(t.Name, func() { chats.Tag(t.Name, !on, keysOf(list)...) })
 		item.Checked = on
@@ -163,13 +176,13 @@ func (cw *Windows) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items [
 }
 
 // Archive hides chats from the list, or lists them again, and offers to undo that.
-func (cw *Windows) Archive(archived bool, list []protocol.SessionEntry, w fyne.Window) {
-	chats, keys := cw.o.Env(nil).Chats, keysOf(list)
+func (a *Actions) Archive(archived bool, list []protocol.SessionEntry, w fyne.Window) {
+	chats, keys := a.o.Env(nil).Chats, keysOf(list)
 	chats.Archive(archived, keys...)
 	text := nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
-	cw.At(w).Messages.OfferUndoAt(messages.Everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime))
-	if archived && slices.Contains(keys, cw.o.Main.Frame().Page.Key()) {
-		cw.openAnother(keys)
+	a.windows.At(w).Messages.OfferUndoAt(messages.Everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime))
+	if archived && slices.Contains(keys, a.o.Main.Frame().Page.Key()) {
+		a.openAnother(keys)
 	}
 }
 
@@ -182,15 +195,15 @@ func nameOf(list []protocol.SessionEntry) string {
 }
 
 // delete deletes chats and offers to undo that.
-func (cw *Windows) delete(list []protocol.SessionEntry) {
+func (a *Actions) delete(list []protocol.SessionEntry) {
 	type result struct {
 		keys  []protocol.SessionKey
 		until time.Time
 	}
-	request(cw, "", func(ctx context.Context) (result, error) {
-		keys, until, err := cw.o.Env(nil).Chats.DeleteAll(ctx, keysOf(list))
+	request(a, "", func(ctx context.Context) (result, error) {
+		keys, until, err := a.o.Env(nil).Chats.DeleteAll(ctx, keysOf(list))
 		if err != nil {
-			cw.o.Feed.Notify("error", "Not deleted: "+err.Error())
+			a.o.Feed.Notify("error", "Not deleted: "+err.Error())
 		}
 		return result{keys, until}, nil
 	}, func(r result) {
@@ -201,17 +214,17 @@ func (cw *Windows) delete(list []protocol.SessionEntry) {
 		gone := slices.DeleteFunc(slices.Clone(list), isKept)
 		shown := protocol.SessionKey("")
 		for _, key := range r.keys {
-			if c := cw.Own[key]; c != nil {
+			if c := a.windows.Own[key]; c != nil {
 				c.Window.Close()
 			}
-			if cw.o.Main.Frame().Page.Key() == key {
+			if a.o.Main.Frame().Page.Key() == key {
 				shown = key
 			}
-			cw.o.Drafts.Forget(key)
+			a.o.Drafts.Forget(key)
 		}
-		cw.o.Main.Frame().Messages.OfferUndoAt(messages.Everywhere, deletedText(gone), func() { cw.restore(r.keys, shown) }, r.until)
+		a.o.Main.Frame().Messages.OfferUndoAt(messages.Everywhere, deletedText(gone), func() { a.restore(r.keys, shown) }, r.until)
 		if shown != "" {
-			cw.openAnother(r.keys)
+			a.openAnother(r.keys)
 		}
 	})
 }
@@ -225,23 +238,44 @@ func deletedText(list []protocol.SessionEntry) string {
 }
 
 // restore restores deleted chats, and opens the one that was open before, if any.
-func (cw *Windows) restore(keys []protocol.SessionKey, show protocol.SessionKey) {
-	request(cw, "Not everything could be restored: ", func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, cw.o.Env(nil).Chats.RestoreAll(ctx, keys)
+func (a *Actions) restore(keys []protocol.SessionKey, show protocol.SessionKey) {
+	request(a, "Not everything could be restored: ", func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, a.o.Env(nil).Chats.RestoreAll(ctx, keys)
 	}, func(struct{}) {
 		if show != "" {
-			cw.o.Main.Open(show)
+			a.open(show)
 		}
 	})
 }
 
 // request runs work off the GUI thread, then done on it; the main window says what failed.
-func request[R any](cw *Windows, failed string, work func(context.Context) (R, error), done func(R)) {
-	bind.Go(cw.ctx, work, func(r R, err error) {
+func request[R any](a *Actions, failed string, work func(context.Context) (R, error), done func(R)) {
+	bind.Go(a.ctx, work, func(r R, err error) {
 		if err != nil {
-			cw.o.Main.Frame().Messages.Show(failed + err.Error())
+			a.o.Main.Frame().Messages.Show(failed + err.Error())
 			return
 		}
 		done(r)
 	})
 }
+
+// export saves a chat to a file that the person chooses.
+func (a *Actions) export(key protocol.SessionKey, f export.Format, window fyne.Window) {
+	e := a.o.Env(window)
+	e.Open(chat.ExportFile(e, key, f))
+}
+
+// openAnother opens the listed chat with the newest activity other than the given ones, or the main
+// chat.
+func (a *Actions) openAnother(but []protocol.SessionKey) {
+	for _, e := range a.o.Feed.View().Sessions.List {
+		if !e.Archived && !slices.Contains(but, e.SessionKey) {
+			a.open(e.SessionKey)
+			return
+		}
+	}
+	a.open(cmp.Or(a.o.Feed.View().Status.MainSession, protocol.MainSession))
+}
+
+// open opens a chat in the main window.
+func (a *Actions) open(key protocol.SessionKey) { a.o.Env(nil).Open(host.Chat{Key: key}) }

@@ -19,7 +19,7 @@ type Frame struct {
 	Page     *chat.Page
 	Messages *messages.Messages
 	Drops    *send.Area
-	Bar      *widgets.Rect // of its own window, for another computer; nil otherwise
+	Bar      *widgets.Rect // for another computer; nil otherwise
 
 	// IsVisible reports whether the window shows the chat.
 	IsVisible func() bool

@@ -1,8 +1,8 @@
 package chatwindow
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,8 +19,6 @@ import (
 	"fairlead/app/send"
 	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
-	"fairlead/app/widgets"
-	"fairlead/gateway/export"
 	"fairlead/gateway/protocol"
 )
 
@@ -28,8 +26,8 @@ import (
 type Main interface {
 	// Frame is the chat in it.
 	Frame() *Frame
-	// Open shows a chat.
-	Open(protocol.SessionKey)
+	// Show brings the window to the front.
+	Show()
 	// Choose shows a chat as if it was chosen in the list.
 	Choose(protocol.SessionKey)
 	// Create opens a new chat.
@@ -48,16 +46,15 @@ type Options struct {
 	Unread *sidebar.Unread
 	Sender *send.Sender
 	// Env returns what a page in a window gets; nil is the main window.
-	Env func(fyne.Window) host.Env
-	// NewBar returns the bar of another computer; nil for this one.
-	NewBar func() *widgets.Rect
-	// Keys are the keys of a window of its own.
-	Keys func(*Frame) []shortcuts.Binding
+	Env  func(fyne.Window) host.Env
+	Bars Bars
+	Quit func()
 }
 
-// Windows manages the windows of single chats, and carries out the actions on chats.
+// Windows manages the windows of single chats.
 type Windows struct {
 	Attention *Attention
+	Actions   *Actions
 	Own       map[protocol.SessionKey]*Frame
 
 	ctx      context.Context
@@ -67,9 +64,9 @@ type Windows struct {
 
 // New returns the windows of chats, which work until ctx ends.
 func New(ctx context.Context, o Options) *Windows {
-	return &Windows{
-		Attention: &Attention{o.Main, o.Env(nil), o.Feed, o.Unread}, Own: make(map[protocol.SessionKey]*Frame), ctx: ctx, o: o,
-	}
+	cw := &Windows{Attention: &Attention{o.Main, o.Env(nil), o.Feed, o.Unread}, Own: make(map[protocol.SessionKey]*Frame), ctx: ctx, o: o}
+	cw.Actions = &Actions{cw, ctx, o}
+	return cw
 }
 
 // NewFrame creates the frame of the main window.
@@ -80,14 +77,11 @@ func (cw *Windows) NewFrame(w fyne.Window, t send.Targets) *Frame {
 // newFrame creates a frame. at is the window for what the chat asks of it; nil is the main window.
 func (cw *Windows) newFrame(w, at fyne.Window, t send.Targets, isOwn bool) *Frame {
 	c := &Frame{Window: w, isOwn: isOwn, IsVisible: func() bool { return true }, Drops: send.NewArea(cw.ctx, t)}
-	menu := func() []*fyne.MenuItem { return cw.ChatMenu(c.Page.Entry(), c) }
+	menu := func() []*fyne.MenuItem { return cw.Actions.ChatMenu(c.Page.Entry(), c) }
 	c.Page = chat.NewPage(cw.ctx, cw.o.Env(at), menu, cw.o.Drafts, isOwn)
 	c.Drops.Accept(w)
 	return c
 }
-
-// Create opens a new chat.
-func (cw *Windows) Create() { cw.o.Main.Create() }
 
 // Watch makes all chats follow their messages.
 func (cw *Windows) Watch() {
@@ -104,24 +98,6 @@ type chatTargets struct {
 func (t *chatTargets) At(fyne.Position) send.Drop { return t.sender.OnChat(t.frame.Page.Pane) }
 func (*chatTargets) Mark(fyne.Position) func()    { return nil }
 
-// export saves a chat to a file that the person chooses.
-func (cw *Windows) export(key protocol.SessionKey, f export.Format, window fyne.Window) {
-	e := cw.o.Env(window)
-	e.Open(chat.ExportFile(e, key, f))
-}
-
-// openAnother opens the listed chat with the newest activity other than the given ones, or the main
-// chat.
-func (cw *Windows) openAnother(but []protocol.SessionKey) {
-	for _, e := range cw.o.Feed.View().Sessions.List {
-		if !e.Archived && !slices.Contains(but, e.SessionKey) {
-			cw.o.Main.Open(e.SessionKey)
-			return
-		}
-	}
-	cw.o.Main.Open(cmp.Or(cw.o.Feed.View().Status.MainSession, protocol.MainSession))
-}
-
 // OpenWindow opens a chat in a window of its own, or shows that.
 func (cw *Windows) OpenWindow(key protocol.SessionKey) {
 	if c := cw.Own[key]; c != nil {
@@ -137,20 +113,17 @@ func (cw *Windows) OpenWindow(key protocol.SessionKey) {
 	targets.frame = c
 	cw.Own[key] = c
 	c.Messages = messages.New(c.Page.Pane, func() messages.Place { return messages.Place{Chat: key} }, func() { c.Messages.Box.Refresh() })
-	var content fyne.CanvasObject = container.NewStack(c.Page.Pane, c.Messages.Box, c.Drops.Mark.Box)
-	if c.Bar = cw.o.NewBar(); c.Bar != nil {
-		content = widgets.Border(c.Bar, nil, nil, nil, content)
-	}
-	w.SetContent(content)
+	c.Bar = cw.o.Bars.New()
+	w.SetContent(BelowBar(c.Bar, container.NewStack(c.Page.Pane, c.Messages.Box, c.Drops.Mark.Box)))
 	last := cw.o.Prefs.Get()
 	w.Resize(last.ChatSize(fyne.NewSize(760, 700)))
-	shortcuts.Register(w, cw.o.Keys(c))
+	shortcuts.Register(w, cw.OwnKeys(c))
 	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
 		switch e.Name {
 		case fyne.KeyEscape:
 			c.FocusComposer()
 		case fyne.KeyF2:
-			cw.Obey(c, &desktop.CustomShortcut{KeyName: fyne.KeyF2})
+			cw.Actions.Obey(c, &desktop.CustomShortcut{KeyName: fyne.KeyF2})
 		}
 	})
 	if cw.o.Main.Frame().Page.Key() == key { // move the draft along
@@ -185,18 +158,21 @@ func (cw *Windows) windowClosed(c *Frame) {
 	}
 }
 
+// frames are the chats that are open, in the main window and in their own.
+func (cw *Windows) frames() []*Frame {
+	return append(slices.Collect(maps.Values(cw.Own)), cw.o.Main.Frame())
+}
+
 // Draw shows the chats that are open.
 func (cw *Windows) Draw(feed.View) {
-	cw.o.Main.Frame().Draw()
-	for _, c := range cw.Own {
+	for _, c := range cw.frames() {
 		c.Draw()
 	}
 }
 
 // Tick passes the time to the chats.
 func (cw *Windows) Tick(now time.Time) {
-	cw.o.Main.Frame().Tick(now)
-	for _, c := range cw.Own {
+	for _, c := range cw.frames() {
 		c.Tick(now)
 	}
 }

@@ -24,6 +24,8 @@ type Handlers struct {
 	Fetch    func(from protocol.NodeID, path string) // copies a file to this computer
 	// Visited is called with each folder that is shown; an empty place is the agent's own files.
 	Visited func(place protocol.NodeID, dir string)
+	// LastPlace is the place that was shown last; nil for none.
+	LastPlace *protocol.NodeID
 	// LastDir returns the folder of a place that was shown last; nil returns its top folder.
 	LastDir func(place protocol.NodeID) string
 	// ShowHidden shows hidden files at first. HiddenShown is called when that changes.

@@ -136,14 +136,28 @@ func (b *Pair) layOut() {
 // Open shows the files of a machine in the list used last; empty shows the agent's own.
 func (b *Pair) Open(id protocol.NodeID) { b.active.Open(id) }
 
-// OpenAt shows one of the agent's own files, or a folder if the path ends with a slash.
-func (b *Pair) OpenAt(place protocol.NodeID, file string) { b.active.OpenAt(place, file) }
+// Content implements [host.View].
+func (b *Pair) Content() fyne.CanvasObject { return b.Box }
+
+// OpenAt implements [host.Opener].
+func (b *Pair) OpenAt(to host.Target) {
+	switch to := to.(type) {
+	case host.File:
+		b.active.OpenAt(to.Machine, to.Path)
+	case host.AgentFile:
+		b.active.OpenAt("", string(to))
+	case host.Files:
+		b.Open(protocol.NodeID(to))
+	default:
+		b.Open(startPlace(b.e.Feed.View(), b.h.LastPlace))
+	}
+}
 
 // EditPath lets the person type the folder's path (Ctrl+L).
 func (b *Pair) EditPath() { b.active.EditPath() }
 
-// Focus focuses the list as soon as it is shown.
-func (b *Pair) Focus() { b.active.focusPending = true }
+// Focus implements [host.Focuser]: it focuses the list as soon as it is shown.
+func (b *Pair) Focus(fyne.Canvas) { b.active.focusPending = true }
 
 // ToggleHidden shows hidden files in the list used last, or leaves them out (Ctrl+H).
 func (b *Pair) ToggleHidden() { b.active.ToggleHidden() }

@@ -28,6 +28,26 @@ func (p *Page) watchMachine(v feed.View) {
 	}
 }
 
+// startPlace returns the machine whose files the page opens: the last one if it is online, else this
+// computer, else any that is online. Empty means the agent's own files: they were open last, or no
+// machine is online.
+func startPlace(v feed.View, last *protocol.NodeID) protocol.NodeID {
+	if last != nil {
+		if n, ok := v.Machines.Find(*last); *last == "" || ok && n.Online {
+			return *last
+		}
+	}
+	if n, ok := v.Machines.Local(); ok {
+		return n.ID
+	}
+	for _, n := range v.Machines {
+		if n.Online {
+			return n.ID
+		}
+	}
+	return ""
+}
+
 // Open shows the files of a machine, in the folder that was shown last; empty shows the agent's own.
 func (p *Page) Open(id protocol.NodeID) {
 	p.visits.isDetour = false

@@ -96,6 +96,16 @@ type (
 	Page string
 	// Setting are the settings that contain all words.
 	Setting string
+	// Link is a fairlead:// link that the system asked the program to open.
+	Link string
+	// Join is the form that joins another gateway, as a machine of it or to control it.
+	Join struct{ AsMachine bool }
+	// News is what is new in this version.
+	News struct{}
+	// Back is what was shown before the page.
+	Back struct{}
+	// Palette is the field over the window that finds everything; again, it closes.
+	Palette struct{}
 	// Picture is a picture in a window of its own.
 	Picture struct{ Resource fyne.Resource }
 	// Output is the output of a call in a window of its own; Search focuses its search field.
@@ -113,7 +123,7 @@ type (
 	Reveal string
 	// SendFiles is the dialog that asks for files to send to a machine; an empty one asks for that too.
 	SendFiles protocol.NodeID
-	// Folder is a folder of this computer in its file manager.
+	// Folder is a folder of this computer in its file manager, or a file in its program.
 	Folder string
 	// ChooseFolder is the dialog that asks for a folder of this computer.
 	ChooseFolder struct {
@@ -142,8 +152,11 @@ type (
 	}
 )
 
-// Transfers is the page of transfers.
-const Transfers Page = "Transfers"
+// Pages that several packages open.
+const (
+	Transfers Page = "Transfers"
+	Settings  Page = "Settings"
+)
 
 func (Chat) isTarget()         {}
 func (OtherChat) isTarget()    {}
@@ -157,6 +170,11 @@ func (Files) isTarget()        {}
 func (File) isTarget()         {}
 func (Page) isTarget()         {}
 func (Setting) isTarget()      {}
+func (Link) isTarget()         {}
+func (Join) isTarget()         {}
+func (News) isTarget()         {}
+func (Back) isTarget()         {}
+func (Palette) isTarget()      {}
 func (Question) isTarget()     {}
 func (Identical) isTarget()    {}
 func (URL) isTarget()          {}

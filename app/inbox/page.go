@@ -71,6 +71,12 @@ func newPage(e host.Env) *Page {
 	return p
 }
 
+// Content implements [host.View].
+func (p *Page) Content() fyne.CanvasObject { return p.Box }
+
+// Back implements [host.View].
+func (p *Page) Back() bool { return false }
+
 // Update shows the questions of a view. The focused row keeps the focus while it exists.
 func (p *Page) Update(v feed.View) {
 	groups := Groups(v)

@@ -76,19 +76,25 @@ func (c *client) actions(d protocol.Device) fyne.CanvasObject {
 		ask.Question = "Revoke access for this device?"
 	}
 	buttons := []fyne.CanvasObject{widgets.NewButton("Rename", "edit", c.bar.Rename)}
-	buttons = append(buttons, p.expiryButton(&c.bar, d)...)
+	buttons = append(buttons, expiry{p, &c.bar}.button(d)...)
 	return widgets.Flow(style.Inside, append(buttons, c.bar.ConfirmButton(ask, do))...)
 }
 
 const changeExpiry = "Limit access…"
 
-// expiryButton sets the expiry of a pairing that is not revoked.
-func (p *Page) expiryButton(a *widgets.Actions, d protocol.Device) []fyne.CanvasObject {
+// expiry is the end of a pairing, which the person may change on the page of its device.
+type expiry struct {
+	p   *Page
+	bar *widgets.Actions // of the page of the device
+}
+
+// button changes the end of a pairing that is not revoked.
+func (x expiry) button(d protocol.Device) []fyne.CanvasObject {
 	if d.RevokedAt > 0 {
 		return nil
 	}
 	return []fyne.CanvasObject{widgets.NewMenuButton(changeExpiry, "clock", func() []*fyne.MenuItem {
-		return expiryItems(func(e accessPeriod) { p.setExpiry(a, d.ID, e.expiry(p.now())) })
+		return expiryItems(func(e accessPeriod) { x.set(d.ID, e.expiry(x.p.now())) })
 	})}
 }
 
@@ -98,13 +104,14 @@ func expiryItems(choose func(accessPeriod)) []*fyne.MenuItem {
 	})
 }
 
-// setExpiry sets a pairing's expiry in Unix milliseconds, 0 for never, and offers to undo that.
-func (p *Page) setExpiry(a *widgets.Actions, id protocol.DeviceID, until int64) {
+// set sets the end of a pairing in Unix milliseconds, 0 for never, and offers to undo that.
+func (x expiry) set(id protocol.DeviceID, until int64) {
+	p := x.p
 	d, ok := p.pairing.Device(id)
 	if !ok {
 		return
 	}
-	a.Confirming = ""
+	x.bar.Confirming = ""
 	var undo func()
 	p.e.Run(p.ctx, "The end date was not changed", func(ctx context.Context) (err error) {
 		undo, err = p.m.SetExpiry(ctx, d, until)

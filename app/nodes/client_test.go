@@ -153,13 +153,14 @@ func TestFilesAreDroppedOnMachinesAlone(t *testing.T) {
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(p.List)
 	found := map[protocol.NodeID]bool{}
 	for y := float32(0); y < p.List.Size().Height; y += 10 {
-		found[p.At(at.AddXY(10, y))] = true
+		id, _, _ := p.At(at.AddXY(10, y))
+		found[id] = true
 	}
 	if len(found) != len(p.view.Machines)+1 || !found[""] {
 		t.Errorf(`got %v; want length %v and found[""]`, found, len(p.view.Machines)+1)
 	}
 	p.openClient("tab")
-	if p.At(at.AddXY(10, 10)) != "" {
+	if _, _, ok := p.At(at.AddXY(10, 10)); ok {
 		t.Error("a window takes files")
 	}
 }
@@ -180,7 +181,7 @@ func TestPairingExpiryIsSetInTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := withWindows(t)
 		choose := func(a *widgets.Actions, id protocol.DeviceID, words string) {
-			for _, item := range expiryItems(func(e accessPeriod) { p.setExpiry(a, id, e.expiry(p.now())) }) {
+			for _, item := range expiryItems(func(e accessPeriod) { expiry{p.Page, a}.set(id, e.expiry(p.now())) }) {
 				if item.Label == words {
 					item.Action()
 				}

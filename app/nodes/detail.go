@@ -129,7 +129,7 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.e.Open(host.SendFiles(n.ID)) }))
 	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.bar.Rename))
 	if paired, ok := p.pairing.Machine(n); ok {
-		buttons = append(buttons, p.expiryButton(&d.bar, paired)...)
+		buttons = append(buttons, expiry{p, &d.bar}.button(paired)...)
 	}
 	if !n.Local {
 		end := widgets.Confirmation{Text: "Remove", Icon: "trash", Question: "Remove “" + n.DisplayName() + "” from the list?", Yes: "Remove", No: "Cancel"}

@@ -58,6 +58,15 @@ func newPage(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Pag
 	return p
 }
 
+// OpenAt implements [host.Opener].
+func (p *Page) OpenAt(to host.Target) {
+	id, _ := to.(host.Machine)
+	p.Open(protocol.NodeID(id))
+	if _, isNew := to.(host.NewMachine); isNew {
+		p.Invite()
+	}
+}
+
 // Open shows one machine; empty shows all.
 func (p *Page) Open(id protocol.NodeID) {
 	if id == "" {
@@ -91,15 +100,15 @@ func (p *Page) openClient(id protocol.DeviceID) {
 	p.Show(widgets.Detail{Update: p.client.show, Back: p.client.bar.Back, Closed: p.closed})
 }
 
-// At returns the machine at a position of the window, or the one shown; empty for none.
-func (p *Page) At(place fyne.Position) protocol.NodeID {
+// At implements [host.Receiver]: it returns the machine at a position of the window, or the one shown.
+func (p *Page) At(place fyne.Position) (id protocol.NodeID, folder string, ok bool) {
 	if p.detail != nil {
-		return p.detail.id
+		return p.detail.id, "", true
 	}
 	if i := p.List.ItemAt(place); i >= 0 && i < len(p.view.Machines) && !p.IsOpen() && p.view.Status.Loaded {
-		return p.view.Machines[i].ID
+		return p.view.Machines[i].ID, "", true
 	}
-	return ""
+	return "", "", false
 }
 
 func (p *Page) show(v feed.View) {

@@ -54,6 +54,13 @@ func New(ctx context.Context, e host.Env) *Page {
 	return p
 }
 
+// OpenAt implements [host.Opener].
+func (p *Page) OpenAt(to host.Target) {
+	if _, isNew := to.(host.New); isNew {
+		p.Create()
+	}
+}
+
 func newPage(ctx context.Context, g feed.Gateway, e host.Env) *Page {
 	p := &Page{ctx: ctx, gateway: g, e: e, now: time.Now, run: bind.Until(ctx)}
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(func(i int) { p.open(p.shown[i]) }), p.page, p.fill)

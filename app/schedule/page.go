@@ -40,6 +40,13 @@ func New(ctx context.Context, e host.Env) *Page {
 	return p
 }
 
+// OpenAt implements [host.Opener].
+func (p *Page) OpenAt(to host.Target) {
+	if _, isNew := to.(host.New); isNew {
+		p.Create()
+	}
+}
+
 func newPage(ctx context.Context, e host.Env) *Page {
 	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, now: time.Now}
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(func(i int) { p.openJob(p.view.Jobs[i].ID) }), p.page, p.fill)

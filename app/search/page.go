@@ -47,8 +47,8 @@ const hitLead = 40
 
 const typingPause = 200 * time.Millisecond
 
-// New creates the page; it lives until ctx ends. back leaves the page.
-func New(ctx context.Context, e host.Env, back func()) *Page {
+// New creates the page; it lives until ctx ends.
+func New(ctx context.Context, e host.Env) *Page {
 	p := &Page{ctx: ctx, e: e, now: time.Now, body: container.NewStack(), Field: widgets.NewSearchField("Search all messages", "")}
 	p.list = widgets.NewItemList(func(i int) { p.open(p.hits[i]) })
 	p.more = widgets.NewQuietButton(showOlder, "down", func() {
@@ -69,7 +69,7 @@ func New(ctx context.Context, e host.Env, back func()) *Page {
 		}
 	}
 	p.draw("")
-	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.Field), nil, nil, nil, p.body), widgets.NewQuietButton("Back", "back", back))
+	p.Box = widgets.NewPage("Search", widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.Field), nil, nil, nil, p.body), widgets.NewQuietButton("Back", "back", func() { p.Back() }))
 	return p
 }
 
@@ -82,8 +82,23 @@ func (p *Page) open(h protocol.SearchHit) {
 	p.e.Open(host.Chat{Key: h.SessionKey, Hit: &h})
 }
 
-// Search searches for a text.
-func (p *Page) Search(query string) { p.Field.SetText(query) }
+// Content implements [host.View].
+func (p *Page) Content() fyne.CanvasObject { return p.Box }
+
+// OpenAt implements [host.Opener]: it searches for a text.
+func (p *Page) OpenAt(to host.Target) {
+	query, _ := to.(host.Search)
+	p.Field.SetText(string(query))
+}
+
+// Focus implements [host.Focuser].
+func (p *Page) Focus(c fyne.Canvas) { c.Focus(p.Field) }
+
+// Back leaves the page.
+func (p *Page) Back() bool {
+	p.e.Open(host.Back{})
+	return true
+}
 
 func (p *Page) find(page int64) {
 	p.query = strings.TrimSpace(p.Field.Text)

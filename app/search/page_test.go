@@ -17,7 +17,7 @@ func inPage(t *testing.T) (*Page, *pagetest.Host) {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	h := &pagetest.Host{}
-	p := New(ctx, host.Env{Host: h, Feed: app.Feed}, func() {})
+	p := New(ctx, host.Env{Host: h, Feed: app.Feed})
 	p.now = pagetest.Clock
 	pagetest.Window(t, p.Box, 880, 500)
 	return p, h

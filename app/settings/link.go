@@ -22,16 +22,21 @@ func ParseLink(link string) (page string, isLink bool) {
 	return strings.ToLower(strings.Trim(u.Path, "/")), true
 }
 
-// OpenLink shows the page that [ParseLink] has returned. For an unknown one it says so and shows the
-// list.
-func (p *Page) OpenLink(page string) {
+// openLink obeys a fairlead:// link: it shows a page of the settings, or a pairing invitation for the
+// person to accept. For an unknown page it says so and shows the list.
+func (p *Page) openLink(link string) {
+	page, isPage := ParseLink(link)
+	if !isPage {
+		p.invite(link)
+		return
+	}
 	for _, e := range p.entries {
 		if wording.Slug(e.Title, "") == page {
 			p.Open(e.Title)
 			return
 		}
 	}
-	p.OpenList()
+	p.openList()
 	if page != "" {
 		name, _ := wording.Reveal(format.Clip(page, maxShown))
 		p.e.Say(fmt.Sprintf("The settings have no page “%s”. Here are all of them.", name))

@@ -15,27 +15,18 @@ import (
 	"fairlead/app/widgets"
 )
 
-// Entry is a line of the list and the page that it opens. The page exists until ctx ends; back goes
-// back within it, and may be nil.
-type Entry struct {
-	Icon, Title string
-	Open        func(ctx context.Context) (page fyne.CanvasObject, back func() bool)
-}
-
 // Options are what the settings need besides the gateway.
 type Options struct {
 	About    About
-	Local    *Local   // nil if the gateway is remote
-	Gateways Gateways // nil if windows of other gateways cannot be opened
-	Pairing  *Pairing // with another gateway; nil only without Gateways
-	Pages    []Entry  // of other packages
+	Local    *Local       // nil if the gateway is remote
+	Gateways Gateways     // nil if windows of other gateways cannot be opened
+	Pairing  *Pairing     // with another gateway; nil only without Gateways
+	Pages    []host.Entry // of other packages
 	// Paired is called when this computer has joined another gateway; it may be nil.
 	Paired           func()
 	TestNotification func() // shows a notification for a test
 	// Shown is called when a page is shown, also in place of the list in a narrow window, or the list.
 	Shown func(title string, inPlaceOfList bool)
-	// Leave goes back to what was shown before the settings.
-	Leave func()
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -44,7 +35,7 @@ type Page struct {
 	ctx     context.Context
 	e       host.Env
 	o       Options
-	entries []Entry
+	entries []host.Entry
 	model   *Model
 	follows bool // model is being loaded
 
@@ -57,7 +48,7 @@ type Page struct {
 	// The page that is shown at the right.
 	current  int
 	close    context.CancelFunc
-	back     func() bool
+	page     host.View
 	own      *view // if it is one of this package
 	all      *allSettings
 	gateways *gatewaysPage
@@ -86,14 +77,14 @@ func New(ctx context.Context, e host.Env, o Options, title string) *Page {
 }
 
 // table lists all pages. The page of all settings is last, since most people need it rarely.
-func (p *Page) table() []Entry {
-	own := func(icon, title string, build func(*view) fyne.CanvasObject) Entry {
-		return Entry{icon, title, func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+func (p *Page) table() []host.Entry {
+	own := func(icon, title string, build func(*view) fyne.CanvasObject) host.Entry {
+		return host.Entry{Icon: icon, Title: title, New: func(ctx context.Context) host.View {
 			p.own = newView(ctx, p.e, p.o)
-			return widgets.NewPage(title, build(p.own)), nil
+			return plainPage{widgets.NewPage(title, build(p.own))}
 		}}
 	}
-	list := []Entry{
+	list := []host.Entry{
 		own("sun", generalTitle, (*view).general),
 		own("chat", ModelsTitle, func(v *view) fyne.CanvasObject { return newModels(v).box }),
 		own("bell", NotificationsTitle, (*view).notifications),
@@ -117,6 +108,12 @@ func (p *Page) table() []Entry {
 			return p.all.box
 		}))
 }
+
+// plainPage is a page without details.
+type plainPage struct{ content fyne.CanvasObject }
+
+func (p plainPage) Content() fyne.CanvasObject { return p.content }
+func (plainPage) Back() bool                   { return false }
 
 // follow loads all settings, now and when they change.
 func (p *Page) follow() {
@@ -143,7 +140,7 @@ func (p *Page) fill() {
 		p.list.Set(p.search.rows())
 		return
 	}
-	p.list.Set(lists.Map(p.entries, func(e Entry) widgets.ListRow { return widgets.ListRow{ID: e.Title} }))
+	p.list.Set(lists.Map(p.entries, func(e host.Entry) widgets.ListRow { return widgets.ListRow{ID: e.Title} }))
 	if p.current >= 0 {
 		p.list.SetCursor(p.current)
 	}
@@ -171,11 +168,33 @@ func (p *Page) show(i int) {
 	p.close()
 	ctx, cancel := context.WithCancel(p.ctx)
 	p.current, p.close, p.own, p.all, p.gateways = i, cancel, nil, nil, nil
-	page, back := p.entries[i].Open(ctx)
-	p.back = back
-	widgets.SetContent(p.content, page)
+	p.page = p.entries[i].New(ctx)
+	widgets.SetContent(p.content, p.page.Content())
 	p.fill()
 	p.arrange()
+}
+
+// Content implements [host.View].
+func (p *Page) Content() fyne.CanvasObject { return p }
+
+// OpenAt implements [host.Opener].
+func (p *Page) OpenAt(to host.Target) {
+	switch to := to.(type) {
+	case host.Page:
+		p.Open(string(to))
+	case host.New:
+		p.Open(string(to))
+		host.OpenAt(p.page, to)
+	case host.Setting:
+		p.find(string(to))
+	case host.Link:
+		p.openLink(string(to))
+	case host.Join:
+		p.join(to.AsMachine)
+	case host.News:
+		p.Open(AboutTitle)
+		p.own.reveal(newsSection)
+	}
 }
 
 // Open shows the page with a title, also in place of the list.
@@ -189,14 +208,8 @@ func (p *Page) Open(title string) {
 	}
 }
 
-// ShowNews shows what is new in this version.
-func (p *Page) ShowNews() {
-	p.Open(AboutTitle)
-	p.own.reveal(newsSection)
-}
-
-// OpenList shows the list.
-func (p *Page) OpenList() {
+// openList shows the list.
+func (p *Page) openList() {
 	p.inPlace = false
 	p.search.field.SetText("")
 	p.arrange()
@@ -211,8 +224,8 @@ func (p *Page) MoveTab(by int) {
 	}
 }
 
-// Focusable returns the list.
-func (p *Page) Focusable() fyne.Focusable { return p.list }
+// Focus implements [host.Focuser]: it focuses the list.
+func (p *Page) Focus(c fyne.Canvas) { c.Focus(p.list) }
 
 // focus moves the keyboard to the list.
 func (p *Page) focus() { widgets.Focus(p.list) }
@@ -220,7 +233,7 @@ func (p *Page) focus() { widgets.Focus(p.list) }
 // Back goes back within the page, to the list, or to what was shown before.
 func (p *Page) Back() bool {
 	switch c := fyne.CurrentApp().Driver().CanvasForObject(p); {
-	case (p.inPlace || !p.narrow) && p.back != nil && p.back():
+	case (p.inPlace || !p.narrow) && p.page.Back():
 	case p.search.isOn() && (!p.narrow || !p.inPlace):
 		p.search.field.SetText("")
 		p.focus()
@@ -229,21 +242,21 @@ func (p *Page) Back() bool {
 		p.arrange()
 		p.focus()
 	default:
-		widgets.Call(p.o.Leave)
+		p.e.Open(host.Back{})
 	}
 	return true
 }
 
-// Invite shows a pairing invitation for the person to accept.
-func (p *Page) Invite(link string) {
+// invite shows a pairing invitation for the person to accept.
+func (p *Page) invite(link string) {
 	if p.o.Gateways != nil {
 		p.Open(gatewaysTitle)
 		p.gateways.invitation.SetText(link)
 	}
 }
 
-// Join shows the form that joins another gateway, as a machine of it or to control it.
-func (p *Page) Join(asMachine bool) {
+// join shows the form that joins another gateway, as a machine of it or to control it.
+func (p *Page) join(asMachine bool) {
 	if p.o.Gateways != nil {
 		p.Open(gatewaysTitle)
 		p.gateways.setRole(asMachine)
@@ -251,8 +264,8 @@ func (p *Page) Join(asMachine bool) {
 	}
 }
 
-// Find shows the settings that contain each word of a query.
-func (p *Page) Find(query string) {
+// find shows the settings that contain each word of a query.
+func (p *Page) find(query string) {
 	p.Open(allSettingsTitle)
 	p.all.filter.SetText(query)
 }
@@ -260,41 +273,15 @@ func (p *Page) Find(query string) {
 // arrange shows the list, the page or both, as far as there is room.
 func (p *Page) arrange() {
 	p.LayOut()
-	p.o.Shown(p.entries[p.current].Title, p.narrow && p.inPlace)
+	p.reportShown()
 }
 
-// pageLayout lays out the list, a line, and the page beside the list or in its place.
-type pageLayout struct {
-	p         *Page
-	isLaidOut bool
-}
-
-// listWidth is the width of the list; it grows with the text size.
-func listWidth() float32 { return min(256*style.Size("text")/14, 320) }
-
-// twoPanesWidth is the smallest width for a list and a page beside it.
-func twoPanesWidth() float32 { return listWidth() + 420*style.Size("text")/14 }
-
-func (*pageLayout) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.NewSize(320, 320) }
-
-func (l *pageLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
-	p, side, line, content := l.p, o[0], o[1], o[2]
-	if narrow := size.Width < twoPanesWidth(); narrow != p.narrow || !l.isLaidOut {
-		p.narrow = narrow
-		p.inPlace = p.inPlace || l.isLaidOut // what was at the right of the list stays in view
-		l.isLaidOut = true
-		p.o.Shown(p.entries[p.current].Title, p.narrow && p.inPlace)
+// reportShown reports what is shown. A hidden list gives up the keyboard: it would get the keys, and
+// pass them to no window.
+func (p *Page) reportShown() {
+	inPlace := p.narrow && p.inPlace
+	p.o.Shown(p.entries[p.current].Title, inPlace)
+	if c := fyne.CurrentApp().Driver().CanvasForObject(p); inPlace && c != nil && c.Focused() == fyne.Focusable(p.list) {
+		c.Unfocus()
 	}
-	widgets.SetVisible(side, !p.narrow || !p.inPlace)
-	widgets.SetVisible(line, !p.narrow)
-	widgets.SetVisible(content, !p.narrow || p.inPlace)
-	left := float32(0)
-	if !p.narrow {
-		left = listWidth()
-		line.Resize(fyne.NewSize(1, size.Height))
-		line.Move(fyne.NewPos(left-1, 0))
-	}
-	side.Resize(fyne.NewSize(widgets.Choose(p.narrow, size.Width, left-1), size.Height))
-	content.Resize(fyne.NewSize(size.Width-left, size.Height))
-	content.Move(fyne.NewPos(left, 0))
 }

@@ -26,10 +26,10 @@ type testPage struct {
 	*Page
 	host  *pagetest.Host
 	w     fyne.Window
-	shown []string // what the page reported
-	left  int      // how often it was left
-	inner int      // how often the page of another package may still go back
-	ended bool     // the page of another package was closed
+	shown []string    // what the page reported
+	inner int         // how often the page of another package may still go back
+	ended bool        // the page of another package was closed
+	other *skillsPage // the page of another package
 }
 
 func inSettings(t *testing.T, width float32, body func(t *testing.T, s *testPage)) {
@@ -38,17 +38,37 @@ func inSettings(t *testing.T, width float32, body func(t *testing.T, s *testPage
 		o := b.o
 		o.About = About{Version: "1", Changes: "- A"}
 		o.Gateways, o.Pairing = &fakeGateways{changes: feed.NewValue(0)}, NewPairing(t.Context())
-		o.Leave = func() { s.left++ }
 		o.Shown = func(title string, inPlace bool) { s.shown = append(s.shown, fmt.Sprint(title, " ", inPlace)) }
-		o.Pages = []Entry{{Icon: "skill", Title: "Skills", Open: func(ctx context.Context) (fyne.CanvasObject, func() bool) {
+		o.Pages = []host.Entry{{Icon: "skill", Title: "Skills", New: func(ctx context.Context) host.View {
 			context.AfterFunc(ctx, func() { s.ended = true })
-			return widget.NewLabel("the skills"), func() bool { s.inner--; return s.inner >= 0 }
+			s.other = &skillsPage{s: s}
+			return s.other
 		}}}
 		s.Page = New(b.ctx, host.Env{Host: s.host, Feed: b.e.Feed, Drafts: &unsaved.Store{}}, o, "")
 		s.w = pagetest.Window(t, s.Page, width, 700)
 		pagetest.Settle()
 		body(t, s)
 	})
+}
+
+// skillsPage is the page of another package.
+type skillsPage struct {
+	s  *testPage
+	at host.Target // the latest place
+}
+
+func (p *skillsPage) Content() fyne.CanvasObject { return widget.NewLabel("the skills") }
+func (p *skillsPage) OpenAt(to host.Target)      { p.at = to }
+func (p *skillsPage) Back() bool                 { p.s.inner--; return p.s.inner >= 0 }
+
+// left returns how often the settings were left.
+func (s *testPage) left() (n int) {
+	for _, did := range s.host.Did {
+		if strings.HasPrefix(did, "back ") {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *testPage) selectedTitle() string {
@@ -114,17 +134,17 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 			if s.escape(); s.inner != 0 || s.w.Canvas().Focused() != nil {
 				t.Error("Escape does not go back within the page")
 			}
-			if s.escape(); s.w.Canvas().Focused() != fyne.Focusable(s.list) || s.left != 0 {
-				t.Errorf("%v wide: the second Escape focuses %T, and left %d times", width, s.w.Canvas().Focused(), s.left)
+			if s.escape(); s.w.Canvas().Focused() != fyne.Focusable(s.list) || s.left() != 0 {
+				t.Errorf("%v wide: the second Escape focuses %T, and left %d times", width, s.w.Canvas().Focused(), s.left())
 			}
 			if s.content.Visible() == s.narrow {
 				t.Errorf("%v wide: the page is visible: %v", width, s.content.Visible())
 			}
 			s.search.field.SetText("quiet")
-			if s.escape(); s.search.field.Text != "" || s.left != 0 {
+			if s.escape(); s.search.field.Text != "" || s.left() != 0 {
 				t.Error("Escape does not end the search")
 			}
-			if s.escape(); s.left != 1 {
+			if s.escape(); s.left() != 1 {
 				t.Error("Escape in the list does not leave the settings")
 			}
 		})
@@ -211,14 +231,26 @@ func TestEverySectionIsFound(t *testing.T) {
 	})
 }
 
+func TestPagesOfOthersGetTheirPlace(t *testing.T) {
+	inSettings(t, 900, func(t *testing.T, s *testPage) {
+		s.OpenAt(host.Page("Skills"))
+		if s.other == nil || s.other.at != nil {
+			t.Fatalf("the page is open: %v; it should be, at its start", s.other != nil)
+		}
+		s.OpenAt(host.New("Skills")) // also while it is open
+		if got, want := s.other.at, host.Target(host.New("Skills")); got != want {
+			t.Errorf("got the place %v, want %v", got, want)
+		}
+	})
+}
+
 func TestLinksShowPages(t *testing.T) {
 	inSettings(t, 480, func(t *testing.T, s *testPage) {
 		for link, want := range map[string]string{
 			"fairlead://settings/models": ModelsTitle, "fairlead://settings/all-settings": allSettingsTitle, "FAIRLEAD://Settings/This-Computer/": computerTitle,
 			" fairlead://settings/skills?enable=1#x": "Skills",
 		} {
-			page, isLink := ParseLink(link)
-			if s.OpenLink(page); !isLink || s.entries[s.current].Title != want || !s.inPlace {
+			if s.OpenAt(host.Link(link)); s.entries[s.current].Title != want || !s.inPlace {
 				t.Errorf("%s: got %q, want %q", link, s.entries[s.current].Title, want)
 			}
 			pagetest.Settle()
@@ -231,9 +263,8 @@ func TestLinksShowPages(t *testing.T) {
 			"fairlead://settings/%E2%80%AEx": "⟨U+202E⟩x", "fairlead://settings/" + strings.Repeat("a", 3000): "aaa",
 		} {
 			s.host.Did = nil
-			page, isLink := ParseLink(link)
-			s.OpenLink(page)
-			if got := strings.Join(s.host.Did, ""); !isLink || s.inPlace || (said == "") != (got == "") || !strings.Contains(got, said) || len(got) > 150 {
+			s.OpenAt(host.Link(link))
+			if got := strings.Join(s.host.Did, ""); s.inPlace || (said == "") != (got == "") || !strings.Contains(got, said) || len(got) > 150 {
 				t.Errorf("%s: got %q, page in place of the list: %v; want %q and the list", link, got, s.inPlace, said)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -25,20 +26,33 @@ type Page struct {
 	Box    fyne.CanvasObject
 	Filter *widgets.SearchField
 
+	host     host.Host
 	groups   []Group
 	bindings []Binding
 }
 
-// New creates the page of groups and of the bindings in them; back leaves it.
-func New(groups []Group, bindings []Binding, back func()) *Page {
-	p := &Page{groups: groups, bindings: bindings, Filter: widgets.NewSearchField("Filter shortcuts", "")}
+// New creates the page of groups and of the bindings in them.
+func New(h host.Host, groups []Group, bindings []Binding) *Page {
+	p := &Page{host: h, groups: groups, bindings: bindings, Filter: widgets.NewSearchField("Filter shortcuts", "")}
 	list := widgets.NewItemList(nil)
 	list.Compact = true
 	p.Filter.OnChanged = func(query string) { list.Set(p.Lines(query)) }
 	p.Filter.OnChanged("")
 	body := widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.Filter), nil, nil, nil, list)
-	p.Box = widgets.NewPage(Title, widgets.LimitWidth(720, true, body), widgets.NewQuietButton("Back", "back", back))
+	p.Box = widgets.NewPage(Title, widgets.LimitWidth(720, true, body), widgets.NewQuietButton("Back", "back", func() { p.Back() }))
 	return p
+}
+
+// Content implements [host.View].
+func (p *Page) Content() fyne.CanvasObject { return p.Box }
+
+// Focus implements [host.Focuser].
+func (p *Page) Focus(c fyne.Canvas) { c.Focus(p.Filter) }
+
+// Back leaves the page.
+func (p *Page) Back() bool {
+	p.host.Open(host.Back{})
+	return true
 }
 
 // Lines lists the shortcuts that contain a text, by group.

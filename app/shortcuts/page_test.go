@@ -11,8 +11,8 @@ import (
 
 func TestFilterFindsShortcutsByTheirText(t *testing.T) {
 	pagetest.App(t)
-	p := New([]Group{{Name: "Chats"}, {Name: "Output", Keys: []widgets.KeyText{{Keys: "Ctrl F", Text: "Find"}}}},
-		[]Binding{{Group: "Chats", Text: "Find in this chat", Key: fyne.KeyF}, {Group: "Chats", Text: "New chat", Key: fyne.KeyN}}, func() {})
+	p := New(nil, []Group{{Name: "Chats"}, {Name: "Output", Keys: []widgets.KeyText{{Keys: "Ctrl F", Text: "Find"}}}},
+		[]Binding{{Group: "Chats", Text: "Find in this chat", Key: fyne.KeyF}, {Group: "Chats", Text: "New chat", Key: fyne.KeyN}})
 	if found := p.Lines("find in"); len(found) != 2 || found[0].Title != "Chats" || found[1].Title != "Find in this chat" {
 		t.Errorf("a search for “find in”: got %+v, want one shortcut below its group", found)
 	}

@@ -17,6 +17,12 @@ type Binding struct {
 	Do          func()
 }
 
+// Groups of keys that several windows have.
+const (
+	Program = "Program"
+	Chats   = "Chats"
+)
+
 // Modifier are the keys that are held with a key.
 type Modifier int
 

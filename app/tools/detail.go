@@ -121,11 +121,11 @@ func (d *detail) actions(s protocol.ServerStatus) fyne.CanvasObject {
 	return widgets.Flow(style.Inside, append(buttons, d.bar.ConfirmButton(ask, d.remove))...)
 }
 
-// do performs an action on the server. failed begins the message about an error.
-func (d *detail) do(failed string, action func(context.Context) error) {
+// do performs an action on the server. what begins the message about an error.
+func (d *detail) do(what string, action func(context.Context) error) {
 	bind.Run(d.p.ctx, action, func(err error) {
 		d.bar.Confirming = ""
-		d.p.failed(failed, err)
+		failed(d.p.e, what, err)
 		d.p.m.Load()
 		d.p.Update()
 	})
@@ -146,7 +146,7 @@ func (d *detail) remove() {
 func (d *detail) signIn() {
 	p := d.p
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.SignIn(ctx, d.name) }, func(url string, err error) {
-		if !p.failed("You could not be signed in", err) {
+		if !failed(p.e, "You could not be signed in", err) {
 			p.e.Open(host.URL(url))
 		}
 	})

@@ -40,6 +40,13 @@ func New(ctx context.Context, e host.Env) *Page {
 	return p
 }
 
+// OpenAt implements [host.Opener].
+func (p *Page) OpenAt(to host.Target) {
+	if _, isNew := to.(host.New); isNew {
+		p.Create()
+	}
+}
+
 func newPage(ctx context.Context, e host.Env) *Page {
 	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, now: time.Now}
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
@@ -54,17 +61,15 @@ func (p *Page) show(v feed.View) {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewPage("Tools", master, p.importButton(), p.addButton())
+	add, load := p.buttons()
+	return widgets.NewPage("Tools", master, load, add)
 }
 
-func (p *Page) addButton() *widgets.Button {
-	add := widgets.NewButton("Add a server…", "plus", func() { p.Create() })
+// buttons add a server and import some.
+func (p *Page) buttons() (add, load *widgets.Button) {
+	add = widgets.NewButton("Add a server…", "plus", func() { p.Create() })
 	add.Primary = true
-	return add
-}
-
-func (p *Page) importButton() *widgets.Button {
-	return widgets.NewButton("Import…", "import", p.openImport)
+	return add, widgets.NewButton("Import…", "import", p.openImport)
 }
 
 // fill lists the servers.
@@ -85,9 +90,10 @@ func (p *Page) fill() {
 		case !v.Servers.Loaded:
 			return widgets.NewLoading()
 		case none:
+			add, load := p.buttons()
 			return widgets.NewEmptyPage("plug", "No MCP servers yet",
 				"MCP servers are programs that give the agent more tools, such as for a calendar, a database or a code host. "+
-					"Fairlead asks you before it uses one, unless a rule allows it.", p.addButton(), p.importButton())
+					"Fairlead asks you before it uses one, unless a rule allows it.", add, load)
 		}
 		about := widgets.NewParagraph("MCP servers give the agent more tools. Fairlead asks you before it uses one, unless a rule allows it.", style.ColorMuted, style.SizeSmall)
 		return widgets.WithHeader(widgets.Inset(0, 0, style.Inside, 0, about), p.List)
@@ -140,9 +146,9 @@ func (p *Page) open(name protocol.ServerName) {
 }
 
 // failed says what failed and why, and reports whether err is an error at all.
-func (p *Page) failed(what string, err error) bool {
+func failed(h host.Host, what string, err error) bool {
 	if err != nil {
-		p.e.Say(what + ": " + err.Error())
+		h.Say(what + ": " + err.Error())
 	}
 	return err != nil
 }

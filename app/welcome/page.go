@@ -24,16 +24,6 @@ type Models interface {
 	UseServer(context.Context, protocol.DetectedServer) (protocol.ModelRef, error)
 }
 
-// Window is the window around the page.
-type Window interface {
-	// Begin leaves the page for the chat, for good.
-	Begin()
-	// Join shows the form that joins another gateway, as a machine of it or to control it. The page
-	// stays until something is connected.
-	Join(asMachine bool)
-	Canvas() fyne.Canvas
-}
-
 // Page is the page of the first start.
 type Page struct {
 	Box fyne.CanvasObject
@@ -41,7 +31,7 @@ type Page struct {
 	ctx         context.Context
 	host        host.Host
 	models      Models
-	window      Window
+	begin       func()
 	servers     *fyne.Container   // model servers found on this computer
 	buttons     []*widgets.Button // buttons in servers
 	searchAgain *widgets.Button
@@ -50,9 +40,9 @@ type Page struct {
 	searching   bool
 }
 
-// New creates the page. Its work ends with ctx.
-func New(ctx context.Context, h host.Host, m Models, w Window) *Page {
-	p := &Page{ctx: ctx, host: h, models: m, window: w, servers: widgets.Col(style.Inside)}
+// New creates the page. Its work ends with ctx. begin leaves it for the chat, for good.
+func New(ctx context.Context, h host.Host, m Models, begin func()) *Page {
+	p := &Page{ctx: ctx, host: h, models: m, begin: begin, servers: widgets.Col(style.Inside)}
 	choice := func(title, text string, rest fyne.CanvasObject) fyne.CanvasObject {
 		return container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner),
 			widgets.Inset(style.Group, style.Group, style.Group, style.Group, widgets.Col(style.Inside,
@@ -60,12 +50,12 @@ func New(ctx context.Context, h host.Host, m Models, w Window) *Page {
 	}
 	p.searchAgain = widgets.NewButton("Search again", "reset", p.Search)
 	p.getModel = widgets.NewButton("Get a model for this computer", "machine", p.openModels)
-	p.startButton = widgets.NewButton("Start now", "play", w.Begin)
+	p.startButton = widgets.NewButton("Start now", "play", begin)
 	p.startButton.Primary = true
 	// These leave the page open, until the person has connected something.
 	connect := widgets.NewButton("Connect a provider", "globe", p.openModels)
-	control := widgets.NewButton("Control it from here", "window", func() { w.Join(false) })
-	offer := widgets.NewButton("Let it use this computer", "machine", func() { w.Join(true) })
+	control := widgets.NewButton("Control it from here", "window", func() { h.Open(host.Join{}) })
+	offer := widgets.NewButton("Let it use this computer", "machine", func() { h.Open(host.Join{AsMachine: true}) })
 	p.Box = container.NewStack(widgets.NewRect("background", "", 0), widgets.NewVScroll(
 		widgets.Inset(48, style.Page, style.Page, style.Page, widgets.LimitWidth(620, false, widgets.Col(style.Group,
 			widgets.NewHeading("Welcome to Fairlead", style.SizeTitle),
@@ -100,8 +90,8 @@ func (p *Page) showText(text string, color fyne.ThemeColorName, acts ...*widgets
 
 // setRows shows rows in place of the servers. A focused button passes the focus to the first.
 func (p *Page) setRows(rows []fyne.CanvasObject, acts []*widgets.Button) {
-	c := p.window.Canvas()
-	had := slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
+	c := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
+	had := c != nil && slices.ContainsFunc(p.buttons, func(b *widgets.Button) bool { return c.Focused() == fyne.Focusable(b) })
 	p.servers.Objects, p.buttons = rows, acts
 	p.Box.Refresh()
 	if had && len(acts) > 0 {
@@ -169,7 +159,7 @@ func (p *Page) useServer(server protocol.DetectedServer) {
 			p.showText(feed.Sentence(err), style.ColorBad, p.searchAgain)
 			return
 		}
-		p.window.Begin()
+		p.begin()
 		p.host.Say("Now using " + ref.ID + ".")
 	})
 }

@@ -16,20 +16,12 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// fakeWindow is a window that only has the page.
-type fakeWindow struct {
-	fyne.Window
-}
-
-func (fakeWindow) Begin()    {}
-func (fakeWindow) Join(bool) {}
-
 // newTestPage returns a page in a window as wide as beside the sidebar.
 func newTestPage(t *testing.T) (*Page, *pagetest.Host, fyne.Canvas) {
 	t.Helper()
 	ctx, _ := pagetest.Start(t, style.Light)
-	h, w := &pagetest.Host{}, &fakeWindow{pagetest.Window(t, container.NewStack(), 880, 760)}
-	p := New(ctx, h, nil, w)
+	h, w := &pagetest.Host{}, pagetest.Window(t, container.NewStack(), 880, 760)
+	p := New(ctx, h, nil, func() {})
 	w.SetContent(p.Box)
 	return p, h, w.Canvas()
 }

@@ -113,6 +113,9 @@ type Body struct {
 // NewBody creates an empty one.
 func NewBody() Body { return Body{Box: container.NewStack()} }
 
+// Content returns the area.
+func (s *Body) Content() fyne.CanvasObject { return s.Box }
+
 // Draw shows the result of make, unless it shows that structure. It reports whether it called make.
 func (s *Body) Draw(parts string, make func() fyne.CanvasObject) bool {
 	if s.key == parts && len(s.Box.Objects) > 0 {

@@ -1,4 +1,4 @@
-package app
+package files
 
 import (
 	"testing"
@@ -26,7 +26,7 @@ func TestFilesOpensOnThisComputerOrWhereItWasLeft(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := filesPlace(c.view, c.last); got != c.want {
+			if got := startPlace(c.view, c.last); got != c.want {
 				t.Errorf("opens %q, want %q", got, c.want)
 			}
 		})
