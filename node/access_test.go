@@ -55,16 +55,16 @@ func TestCommandGetsOnlyTheOpenedFolder(t *testing.T) {
 		t.Fatalf("got folders %+v, problem %q, want %+v and no problem", p.Folders, p.Problem, want)
 	}
 	n.call(t.Context(), n.allowed(t, "Bash", args))
-	if wasMade(other) || wasMade(neighbour) {
+	if hasMarker(other) || hasMarker(neighbour) {
 		t.Fatal("a command wrote where nobody opened anything")
 	}
 	n.call(t.Context(), n.allowed(t, "Bash", args, want[0]))
-	if !wasMade(other) || wasMade(neighbour) {
-		t.Errorf("one of two folders was opened: got writes %v in it and %v in the other, want true and false", wasMade(other), wasMade(neighbour))
+	if !hasMarker(other) || hasMarker(neighbour) {
+		t.Errorf("one of two folders was opened: got writes %v in it and %v in the other, want true and false", hasMarker(other), hasMarker(neighbour))
 	}
 	os.Remove(filepath.Join(other, "made"))
 	n.call(t.Context(), n.allowed(t, "Bash", args))
-	if wasMade(other) {
+	if hasMarker(other) {
 		t.Error("the folder stayed open for the next call")
 	}
 }
@@ -96,10 +96,10 @@ func TestFolderThatTheCallDoesNotNeedIsRefused(t *testing.T) {
 			}
 		})
 	}
-	if wasMade(other) || wasMade(elsewhere) {
+	if hasMarker(other) || hasMarker(elsewhere) {
 		t.Error("something ran")
 	}
-	if r := n.call(t.Context(), good); r.Error != "" || !wasMade(other) {
+	if r := n.call(t.Context(), good); r.Error != "" || !hasMarker(other) {
 		t.Errorf("got %+v, want that the allowed call ran", r)
 	}
 }
@@ -199,7 +199,7 @@ func realFolder(t *testing.T, dir string) string {
 	return dir
 }
 
-func wasMade(dir string) bool {
+func hasMarker(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "made"))
 	return err == nil
 }

@@ -13,15 +13,15 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// post is an outbox with its delivery goroutine, in a synctest bubble.
-type post struct {
+// eventCollector is an outbox with its delivery goroutine, in a synctest bubble.
+type eventCollector struct {
 	*outbox
 	mu         sync.Mutex // guards the fields below
 	sent, lost []string
 }
 
-func deliver(t *testing.T) *post {
-	p := &post{outbox: newOutbox()}
+func deliver(t *testing.T) *eventCollector {
+	p := &eventCollector{outbox: newOutbox()}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -40,7 +40,7 @@ func deliver(t *testing.T) *post {
 }
 
 // post adds an item that fails with errs, one after the other, before it succeeds.
-func (p *post) post(l queueKey, name string, errs ...error) {
+func (p *eventCollector) post(l queueKey, name string, errs ...error) {
 	p.add(item{queue: l, call: protocol.CallID(name), send: func(context.Context) error {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *post) post(l queueKey, name string, errs ...error) {
 	}})
 }
 
-func (p *post) soFar() (sent, lost string) {
+func (p *eventCollector) sentAndLost() (sent, lost string) {
 	synctest.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,16 +68,16 @@ func TestOutboxSendsALaneInOrderUntilConfirmed(t *testing.T) {
 		p.post("one", "b", protocol.ErrNotFound)
 		p.post("one", "c", fmt.Errorf("report: %w", protocol.ErrForbidden))
 		p.post("one", "d")
-		if sent, _ := p.soFar(); sent != "a" {
+		if sent, _ := p.sentAndLost(); sent != "a" {
 			t.Errorf("got %q sent, want a", sent)
 		}
 		began := time.Now()
 		p.retryNow() // a reconnect does not wait
-		if sent, _ := p.soFar(); sent != "aa" || time.Since(began) != 0 {
+		if sent, _ := p.sentAndLost(); sent != "aa" || time.Since(began) != 0 {
 			t.Errorf("after a reconnect: got %q sent after %v, want aa at once", sent, time.Since(began))
 		}
 		time.Sleep(time.Hour)
-		if all, refused := p.soFar(); all != "aaaabcd" || refused != "bc" {
+		if all, refused := p.sentAndLost(); all != "aaaabcd" || refused != "bc" {
 			t.Errorf("got %q sent, %q refused, want aaaabcd, bc", all, refused)
 		}
 	})
@@ -87,12 +87,12 @@ func TestOutboxListsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := deliver(t)
 		p.post(resultKey("a"), "a", protocol.ErrUnavailable)
-		p.soFar()
+		p.sentAndLost()
 		if !p.has("a") || p.has("x") {
 			t.Error("what waits is not known")
 		}
 		time.Sleep(retryMin)
-		p.soFar()
+		p.sentAndLost()
 		if p.has("a") || len(p.queues) != 0 {
 			t.Error("a confirmed item is kept")
 		}
@@ -110,17 +110,17 @@ func TestOutboxItemBlocksNoOthers(t *testing.T) {
 		for range 100 {
 			p.post(queueKey(protocol.NewID()), "x")
 		}
-		if sent, _ := p.soFar(); strings.Count(sent, "x") != 100 || strings.Count(sent, "f") != 1 {
+		if sent, _ := p.sentAndLost(); strings.Count(sent, "x") != 100 || strings.Count(sent, "f") != 1 {
 			t.Errorf("got %q sent, want 100 times x and once f", sent)
 		}
 		p.add(item{queue: "last", send: func(ctx context.Context) error { <-stuck; return nil }})
 		synctest.Wait()
 		p.post("waits", "w")
-		if sent, _ := p.soFar(); strings.Contains(sent, "w") {
+		if sent, _ := p.sentAndLost(); strings.Contains(sent, "w") {
 			t.Error("more are under way than may be")
 		}
 		close(stuck)
-		if sent, _ := p.soFar(); !strings.HasSuffix(sent, "w") {
+		if sent, _ := p.sentAndLost(); !strings.HasSuffix(sent, "w") {
 			t.Errorf("got %q sent, want w last", sent)
 		}
 	})
@@ -141,7 +141,7 @@ func TestOutboxDropsRefusedItems(t *testing.T) {
 		p.post("u", "u", many(protocol.ErrUnavailable)...)
 		p.post("n", "n", many(errors.New("connection lost"))...)
 		time.Sleep(24 * time.Hour)
-		sent, lost := p.soFar()
+		sent, lost := p.sentAndLost()
 		for name, want := range map[string]int{"i": maxFailures, "s": maxFailures, "u": 101, "next": 1} {
 			if n := strings.Count(strings.ReplaceAll(sent, "next", "N"), strings.ReplaceAll(name, "next", "N")); n != want {
 				t.Errorf("%s was sent %d times, want %d", name, n, want)

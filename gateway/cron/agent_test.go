@@ -28,9 +28,9 @@ type sentMessage struct {
 
 // fakeAgent simulates the agent: its runs are rows of a real store and changes on a real bus, only
 // the model is missing. It answers every message according to its second line: "say X" answers X,
-// "fail X" fails, "part X" answers X incompletely, "hang" works until it is cancelled, "ask" waits for an approval, "unanswered X"
-// answers X after one call whose approval expired and one that the person denied, anything else is
-// answered "done".
+// "fail X" fails, "part X" answers X incompletely, "hang" works until it is cancelled, "ask" waits
+// for an approval, "unanswered X" answers X after one call whose approval expired and one that the
+// person denied, anything else is answered "done".
 type fakeAgent struct {
 	Store *store.DB
 	Bus   *event.Bus
@@ -68,7 +68,7 @@ func (a *fakeAgent) Options() cron.Options {
 	cfg.Agents.DefaultHeartbeat.Every = "0m"
 	return cron.Options{
 		Stores: a.stores(), Bus: a.Bus, Chats: a, Messages: a, Runs: a, Trash: a, Config: func() config.Config { return cfg },
-		Deliver: deliver, PromptTokens: func(context.Context, protocol.SessionKey) int64 { return 1000 },
+		Deliver: deliverWithoutChannel, PromptTokens: func(context.Context, protocol.SessionKey) int64 { return 1000 },
 		Ask: func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
 			<-ctx.Done()
 			return q, ctx.Err()
@@ -278,8 +278,8 @@ func (a *fakeAgent) Stats(_ context.Context, in protocol.SessionParams) (protoco
 	return protocol.SessionStats{SessionKey: in.SessionKey, IsProcessing: a.busy}, nil
 }
 
-// deliver implements cron.Options.Deliver, as if no channel were connected.
-func deliver(_ context.Context, d cron.Delivery) (string, error) {
+// deliverWithoutChannel implements cron.Options.Deliver, as if no channel were connected.
+func deliverWithoutChannel(_ context.Context, d cron.Delivery) (string, error) {
 	switch {
 	case d.Channel != "":
 		return "", protocol.ErrUnavailable.With(fmt.Sprintf("no channel %s is connected", d.Channel))

@@ -13,7 +13,7 @@ import (
 )
 
 func TestRepeatedFailureIsReportedOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		spec := &protocol.CronMode{Mode: protocol.CronTask, Message: "fail no model"}
 		r.add(protocol.CronAddParams{Name: "Mail", Schedule: every(time.Minute), Spec: spec})
 		r.add(protocol.CronAddParams{Name: "Quiet", Schedule: every(time.Minute), Spec: spec, Notify: protocol.NotifyNever})
@@ -25,7 +25,7 @@ func TestRepeatedFailureIsReportedOnce(t *testing.T) {
 }
 
 func TestAnswersAreDelivered(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		yes, no := true, false
 		for _, c := range []struct {
 			spec protocol.CronMode
@@ -65,7 +65,7 @@ func TestAnswersAreDelivered(t *testing.T) {
 }
 
 func TestPersonIsNotifiedAsTheyChose(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		for _, c := range []struct{ notify, says, want string }{
 			{"", "## Two backups failed", "[Mail: Two backups failed]"},
 			{protocol.NotifyAlways, "NOTHING_TO_REPORT", "[Mail: NOTHING_TO_REPORT]"},
@@ -95,7 +95,7 @@ func TestPersonIsNotifiedAsTheyChose(t *testing.T) {
 }
 
 func TestRunContinuesWhenItsCallerLeaves(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.agent.Takes = time.Minute
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("say later")})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

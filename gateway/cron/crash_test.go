@@ -29,7 +29,7 @@ func (b *broken) Send(ctx context.Context, p auth.Principal, in protocol.ChatSen
 func TestPanicFailsOneRunOfASchedule(t *testing.T) {
 	log, dir := crashtest.Watch(t), t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, dir: dir, opts: func(o *cron.Options) { o.Messages = &broken{Messages: o.Messages} }}
+		r := &testScheduler{t: t, dir: dir, opts: func(o *cron.Options) { o.Messages = &broken{Messages: o.Messages} }}
 		r.open()
 		defer r.stop()
 		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hi")})
@@ -44,8 +44,8 @@ func TestPanicFailsOneRunOfASchedule(t *testing.T) {
 
 func TestPanicFailsOneHeartbeat(t *testing.T) {
 	log, count := crashtest.Watch(t), 0
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("look", func() (string, error) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("look", func() (string, error) {
 			if count++; count == 1 {
 				panic("broken")
 			}

@@ -14,8 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// beating adds a heartbeat every 30 minutes to the rig's scheduler.
-func (r *rig) beating(prompt string, file func() (string, error)) {
+// addHeartbeat adds a heartbeat every 30 minutes to the scheduler.
+func (r *testScheduler) addHeartbeat(prompt string, file func() (string, error)) {
 	r.stop()
 	r.set(func(c *config.Config) {
 		c.Agents.DefaultHeartbeat = config.Heartbeat{Every: "30m", Prompt: prompt, Target: "last", ActiveHours: &config.ActiveHours{Start: "08:00", End: "23:00"}}
@@ -28,7 +28,7 @@ func (r *rig) beating(prompt string, file func() (string, error)) {
 	r.open()
 }
 
-func (r *rig) heartbeat() protocol.HeartbeatState {
+func (r *testScheduler) heartbeat() protocol.HeartbeatState {
 	r.t.Helper()
 	res, err := r.sched.HeartbeatStatus(r.t.Context(), protocol.Empty{})
 	if err != nil {
@@ -38,8 +38,8 @@ func (r *rig) heartbeat() protocol.HeartbeatState {
 }
 
 func TestHeartbeatRunsInItsHours(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("say Disk is full.", nil)
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("say Disk is full.", nil)
 		time.Sleep(7*time.Hour + 31*time.Minute)
 		if st := r.heartbeat(); len(r.agent.Sent()) != 0 || st.LastStatus != protocol.CronSkipped || st.LastError != protocol.SkipOutsideHours || st.LastHeartbeatAt != nil {
 			t.Errorf("before eight: got %+v, want it skipped", st)
@@ -64,8 +64,8 @@ func TestHeartbeatRunsInItsHours(t *testing.T) {
 }
 
 func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("say HEARTBEAT_OK", nil)
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("say HEARTBEAT_OK", nil)
 		if st := r.heartbeat(); st.Runs != 0 || st.EstimatedTokens < 2000 || st.EstimatedTokens > 2100 {
 			t.Errorf("before the first: got %+v, want an estimate of about 2000 tokens", st)
 		}
@@ -82,8 +82,8 @@ func TestTheCostOfHeartbeatsIsMeasured(t *testing.T) {
 }
 
 func TestHeartbeatWithoutNewsIsSilent(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("say HEARTBEAT_OK", nil)
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("say HEARTBEAT_OK", nil)
 		time.Sleep(12 * time.Hour)
 		st := r.heartbeat()
 		if len(r.agent.Sent()) == 0 || st.LastStatus != protocol.CronOK || st.LastHeartbeatText != "" {
@@ -96,9 +96,9 @@ func TestHeartbeatWithoutNewsIsSilent(t *testing.T) {
 }
 
 func TestAHeartbeatIsSkippedWithoutWorkOrInABusyChat(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		text, fail := "# Nothing\n", error(nil)
-		r.beating("x", func() (string, error) {
+		r.addHeartbeat("x", func() (string, error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			return text, fail
@@ -128,8 +128,8 @@ func TestAHeartbeatIsSkippedWithoutWorkOrInABusyChat(t *testing.T) {
 }
 
 func TestHeartbeatTriggerReportsFailuresAndRunningChecks(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("fail no model", nil)
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("fail no model", nil)
 		if _, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{AgentID: "MAIN"}); err == nil || err.Error() != "no model" {
 			t.Errorf("got error %v, want no model", err)
 		}
@@ -137,7 +137,7 @@ func TestHeartbeatTriggerReportsFailuresAndRunningChecks(t *testing.T) {
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != "no model" || st.LastHeartbeatAt == nil {
 			t.Errorf("got %+v, want the error no model", st)
 		}
-		r.beating("hang", nil)
+		r.addHeartbeat("hang", nil)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		r.sched.HeartbeatTrigger(ctx, protocol.HeartbeatTriggerParams{})
@@ -157,7 +157,7 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 		{"last", nil, "[/]"}, {"none", nil, "[]"}, {"xmpp", nil, "[]"}, {"xmpp", &protocol.LastActive{Channel: "irc"}, "[]"}, {"xmpp", &protocol.LastActive{Channel: "xmpp"}, "[xmpp/]"},
 	} {
 		t.Run(fmt.Sprint(c.target, c.active), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *testScheduler) {
 				r.stop()
 				target := c.target
 				r.set(func(c *config.Config) {
@@ -186,8 +186,8 @@ func TestTheHeartbeatsTargetIsWhereThePersonIs(t *testing.T) {
 }
 
 func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("say HEARTBEAT_OK", nil)
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("say HEARTBEAT_OK", nil)
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.ActiveHours = nil })
 		begin := time.Now()
 		next := func() time.Duration {
@@ -198,7 +198,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 			return time.UnixMilli(*st.NextHeartbeatAt).Sub(begin).Round(time.Second)
 		}
 		time.Sleep(10 * time.Minute)
-		r.off(time.Minute)
+		r.powerOff(time.Minute)
 		if d := next(); d != 30*time.Minute {
 			t.Errorf("after a restart: got %s, want 30m", d)
 		}
@@ -213,7 +213,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		if d := next(); err != nil || d != 131*time.Minute || res.Message != "Heartbeat scheduler started for 1 agents" {
 			t.Errorf("started: got %s, %+v, error %v, want 131m", d, res, err)
 		}
-		r.off(5 * time.Hour)
+		r.powerOff(5 * time.Hour)
 		if n := len(r.agent.Sent()); n != 1 {
 			t.Errorf("after five hours off: got %d heartbeats, want 1", n)
 		}
@@ -244,8 +244,8 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 }
 
 func TestMainAgentHasAHeartbeatBesideOthers(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
-		r.beating("say hi", nil)
+	inBubble(t, func(t *testing.T, r *testScheduler) {
+		r.addHeartbeat("say hi", nil)
 		r.set(func(c *config.Config) {
 			c.Agents.DefaultHeartbeat.ActiveHours = nil
 			c.Agents.List = []config.AgentEntry{{ID: "helper", Heartbeat: &config.Heartbeat{Every: "0m"}}}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTimeLimitExcludesWaitingForThePerson(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		slow := task("hang")
 		slow.TimeoutSeconds = 20
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: slow})
@@ -29,7 +29,7 @@ func TestTimeLimitExcludesWaitingForThePerson(t *testing.T) {
 }
 
 func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.agent.Takes = 10 * time.Second
 		for range 3 {
@@ -51,7 +51,7 @@ func TestNoMoreRunsAtOnceThanAllowed(t *testing.T) {
 }
 
 func TestTheNumberOfJobsIsLimited(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.set(func(c *config.Config) { c.Cron.MaxJobs = 1 })
 		r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		_, err := r.sched.Add(t.Context(), protocol.CronAddParams{Name: "y", Schedule: every(time.Hour), Spec: task("x")})
@@ -62,7 +62,7 @@ func TestTheNumberOfJobsIsLimited(t *testing.T) {
 }
 
 func TestTheHistoryHasTheNewestRuns(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.set(func(c *config.Config) { c.Cron.MaxRuns = 2 })
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "x"}})

@@ -29,11 +29,11 @@ func TestMissedTimesFollowThePolicy(t *testing.T) {
 		{protocol.MissedAll, 35 * time.Minute, "[600 2700 2700 2700 3000]", "[ok ok ok ok ok]"},
 	} {
 		t.Run(fmt.Sprint(c.missed, c.off), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *testScheduler) {
 				r.add(protocol.CronAddParams{Missed: c.missed, Schedule: every(10 * time.Minute), Spec: task("x")})
 				time.Sleep(10 * time.Minute)
 				synctest.Wait()
-				r.off(c.off)
+				r.powerOff(c.off)
 				time.Sleep(51*time.Minute - 10*time.Minute - c.off)
 				if got := fmt.Sprint(r.times()); got[1:] != c.times[5:] { // the restart replaced the agent
 					t.Errorf("ran at %s, want %s", got, c.times)
@@ -47,9 +47,9 @@ func TestMissedTimesFollowThePolicy(t *testing.T) {
 }
 
 func TestCatchingUpIsLimited(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.add(protocol.CronAddParams{Missed: protocol.MissedAll, Schedule: every(time.Minute), Spec: task("x")})
-		r.off(24 * time.Hour)
+		r.powerOff(24 * time.Hour)
 		if n := len(r.agent.Sent()); n != 1 {
 			t.Errorf("after a day of every minute: got %d runs, want 1", n)
 		}
@@ -62,7 +62,7 @@ func TestCatchingUpIsLimited(t *testing.T) {
 func TestPersonDecidesAboutMissedTimes(t *testing.T) {
 	for answer, want := range map[string]string{protocol.QuestionAllowed: "[ok]", protocol.QuestionDenied: "[skipped Fairlead was not running at that time.]"} {
 		t.Run(answer, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, r *rig) {
+			inBubble(t, func(t *testing.T, r *testScheduler) {
 				var asked []protocol.Question
 				answers := make(chan string)
 				r.opts = func(o *cron.Options) {
@@ -77,8 +77,8 @@ func TestPersonDecidesAboutMissedTimes(t *testing.T) {
 					}
 				}
 				r.add(protocol.CronAddParams{Name: "Backup", Missed: protocol.MissedAsk, Schedule: every(time.Hour), Spec: task("x")})
-				r.off(150 * time.Minute)
-				r.off(time.Minute) // a restart asks again
+				r.powerOff(150 * time.Minute)
+				r.powerOff(time.Minute) // a restart asks again
 				if len(asked) != 2 || !strings.Contains(asked[1].Why, `"Backup" missed its run on 1 January 2000 at 02:00 (UTC)`) || asked[1].AskedBy.Kind != "schedule" {
 					t.Fatalf("got questions %+v, want a second one by the schedule", asked)
 				}
@@ -100,7 +100,7 @@ func TestPersonDecidesAboutMissedTimes(t *testing.T) {
 }
 
 func TestAChangeTakesTheQuestionBack(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		var open atomic.Int64
 		r.opts = func(o *cron.Options) {
 			o.Ask = func(ctx context.Context, q protocol.Question, _ time.Duration, _ func()) (protocol.Question, error) {
@@ -114,7 +114,7 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 		for range 3 {
 			ids = append(ids, r.add(protocol.CronAddParams{Missed: protocol.MissedAsk, Schedule: every(time.Hour), Spec: task("x")}).ID)
 		}
-		r.off(90 * time.Minute)
+		r.powerOff(90 * time.Minute)
 		if n := open.Load(); n != 3 {
 			t.Fatalf("got %d questions, want 3", n)
 		}
@@ -136,14 +136,14 @@ func TestAChangeTakesTheQuestionBack(t *testing.T) {
 }
 
 func TestCrashRunsNothingTwice(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("hang")})
 		time.Sleep(time.Hour + time.Second)
 		before := r.agent.Sent()
 		if len(before) != 1 || r.job(j.ID).State.RunningAtMs == 0 {
 			t.Fatalf("got sent %v, want one that runs", before)
 		}
-		r.off(5 * time.Second)
+		r.powerOff(5 * time.Second)
 		if n := len(r.agent.Sent()); n != 0 {
 			t.Errorf("got sent %v a second time, want nothing", r.agent.Sent())
 		}
@@ -158,7 +158,7 @@ func TestCrashRunsNothingTwice(t *testing.T) {
 }
 
 func TestStoredRunIsStartedOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		r.stop()
 		st, err := store.Open(t.Context(), r.dir+"/fairlead.db")
@@ -178,7 +178,7 @@ func TestStoredRunIsStartedOnce(t *testing.T) {
 		if sent := r.agent.Sent(); len(sent) != 1 || sent[0].In.RunID != "r1" {
 			t.Errorf("got sent %v, want r1", sent)
 		}
-		r.off(2 * time.Minute)
+		r.powerOff(2 * time.Minute)
 		time.Sleep(70 * time.Minute) // past its due time, which has run already
 		if n := len(r.agent.Sent()); n != 0 {
 			t.Errorf("before the next due time: got %d more runs, want none", n)
@@ -187,12 +187,12 @@ func TestStoredRunIsStartedOnce(t *testing.T) {
 }
 
 func TestNothingWakesUpWithoutJobs(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		var looks atomic.Int64
 		r.opts = func(o *cron.Options) {
 			o.Config = func() config.Config { looks.Add(1); return r.config() }
 		}
-		r.off(0)
+		r.powerOff(0)
 		looks.Store(0)
 		time.Sleep(7 * 24 * time.Hour)
 		if n := looks.Load(); n != 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPreviewComputesTheNextRuns(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		for _, c := range []struct {
 			name  string
 			in    protocol.CronSchedule

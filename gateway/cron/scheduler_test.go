@@ -14,7 +14,7 @@ import (
 )
 
 func TestLongRunsDoNotShiftIntervals(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.agent.Takes = 7 * time.Second
 		time.Sleep(5 * time.Second)
 		r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
@@ -26,7 +26,7 @@ func TestLongRunsDoNotShiftIntervals(t *testing.T) {
 }
 
 func TestARunEndsWithTheAgentsEnd(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.agent.Takes = 3 * time.Second
 		good := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(10 * time.Second)}, Spec: task("say fine")})
 		bad := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(10 * time.Second)}, Spec: task("fail the model is away")})
@@ -46,7 +46,7 @@ func TestARunEndsWithTheAgentsEnd(t *testing.T) {
 }
 
 func TestAllRunsOfATaskShareOneChatWithTheJobsSettings(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		spec := task("/reset")
 		spec.Model, spec.Thinking = "Ollama/tiny", "high"
 		j := r.add(protocol.CronAddParams{Name: "Tidy", Schedule: every(time.Minute), Spec: spec})
@@ -73,7 +73,7 @@ func TestAllRunsOfATaskShareOneChatWithTheJobsSettings(t *testing.T) {
 }
 
 func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.add(protocol.CronAddParams{AgentID: "helper", Schedule: every(time.Minute), Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "look"}})
 		time.Sleep(61 * time.Second)
 		if sent := r.agent.Sent(); len(sent) != 1 || sent[0].In.SessionKey != "agent:helper:main" {
@@ -88,7 +88,7 @@ func TestASystemEventGoesToTheMainChatOfItsAgent(t *testing.T) {
 }
 
 func TestDisabledSchedulesRunForcedJobsOnly(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.set(func(c *config.Config) { c.Cron.Enabled = false })
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		time.Sleep(90 * time.Second)
@@ -112,7 +112,7 @@ func TestDisabledSchedulesRunForcedJobsOnly(t *testing.T) {
 // TestForceJoinsARunOfAPastTime: a job whose only time has passed begins to run as soon as it is
 // added, so a request to run it is for that run.
 func TestForceJoinsARunOfAPastTime(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.agent.Takes = time.Second
 		j := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Second)}, Spec: task("x"), DeleteAfterRun: true})
 		res, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce})
@@ -126,7 +126,7 @@ func TestForceJoinsARunOfAPastTime(t *testing.T) {
 }
 
 func TestJobsNeedApprovalWhileTheirRunWaits(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		waits := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("ask")})
 		works := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("hang")})
 		time.Sleep(61 * time.Second)
@@ -137,7 +137,7 @@ func TestJobsNeedApprovalWhileTheirRunWaits(t *testing.T) {
 }
 
 func TestARunningJobIsNotStartedAgain(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.agent.Takes = 150 * time.Second
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Minute), Spec: task("x")})
 		time.Sleep(70 * time.Second)
@@ -160,7 +160,7 @@ func TestARunningJobIsNotStartedAgain(t *testing.T) {
 		if st, _ := r.sched.Status(t.Context(), protocol.CronStatusParams{}); st.Count != 0 || len(r.agent.Sent()) != 2 {
 			t.Errorf("a removed job: got %+v, want none", st)
 		}
-		r.off(0)
+		r.powerOff(0)
 		if st, _ := r.sched.Status(t.Context(), protocol.CronStatusParams{}); st.Count != 0 {
 			t.Errorf("a removed job after a restart: got %+v, want none", st)
 		}
@@ -168,7 +168,7 @@ func TestARunningJobIsNotStartedAgain(t *testing.T) {
 }
 
 func TestOneTimeJobRunsOnce(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		past := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Hour)}, Spec: task("x")})
 		late := r.add(protocol.CronAddParams{Missed: protocol.MissedSkip, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(-time.Hour)}, Spec: task("x")})
 		gone := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Minute)}, Spec: task("x")})
@@ -206,7 +206,7 @@ func TestOneTimeJobRunsOnce(t *testing.T) {
 }
 
 func TestEarlyRunKeepsTheScheduledTime(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.agent.Takes = 10 * time.Second
 		j := r.add(protocol.CronAddParams{DeleteAfterRun: true, Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(time.Hour)}, Spec: task("x")})
 		if _, err := r.sched.RunNow(t.Context(), protocol.CronRunParams{ID: j.ID, Mode: protocol.CronRunForce}); err != nil {
@@ -232,7 +232,7 @@ func TestEarlyRunKeepsTheScheduledTime(t *testing.T) {
 }
 
 func TestRenameChangesNoTimes(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})
 		time.Sleep(20 * time.Minute)
 		name := "other"

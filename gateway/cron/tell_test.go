@@ -12,7 +12,7 @@ import (
 )
 
 func TestEachChangeIsPublished(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		sub := r.agent.Bus.SubscribeOnly(func(c protocol.Change) bool { return c.Kind == protocol.ChangeSchedules })
 		defer sub.Close()
 		publishedCount := func() (n int) {
@@ -57,7 +57,7 @@ func TestEachChangeIsPublished(t *testing.T) {
 }
 
 func TestReadingSchedulesChangesNothing(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		of := cron.Tool(r.sched).Spec.EffectOf
 		for args, want := range map[string]protocol.Effect{
 			`{}`: protocol.EffectWrite, `{"action":"status"}`: protocol.EffectRead, `{"action":"list"}`: protocol.EffectRead,

@@ -16,7 +16,7 @@ import (
 )
 
 func TestToolUsesPlainWords(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.set(func(c *config.Config) { c.UserTimezone = "Europe/Berlin" })
 		cronTool := cron.Tool(r.sched)
 		call := func(args string) map[string]any {
@@ -115,7 +115,7 @@ func TestToolUsesPlainWords(t *testing.T) {
 
 // TestToolNeverWaitsForASlot: a job that starts another one must not block both.
 func TestToolNeverWaitsForASlot(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		r.set(func(c *config.Config) { c.Cron.MaxConcurrent = 1 })
 		r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: task("hang")})
 		j := r.add(protocol.CronAddParams{Schedule: every(time.Hour), Spec: task("x")})

@@ -10,7 +10,7 @@ import (
 )
 
 func TestUnansweredJobFails(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		const missed = "1 call was not made, because its approval expired."
 		spec := protocol.CronMode{Mode: protocol.CronTask, Message: "unanswered It is saved."}
 		once := r.add(protocol.CronAddParams{Name: "Back up", Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: &spec, DeleteAfterRun: true})
@@ -38,9 +38,9 @@ func TestUnansweredJobFails(t *testing.T) {
 }
 
 func TestUnansweredHeartbeatFails(t *testing.T) {
-	inBubble(t, func(t *testing.T, r *rig) {
+	inBubble(t, func(t *testing.T, r *testScheduler) {
 		const missed = "1 call was not made, because its approval expired."
-		r.beating("unanswered HEARTBEAT_OK", nil)
+		r.addHeartbeat("unanswered HEARTBEAT_OK", nil)
 		res, err := r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || res.Message != "Nothing to report. "+missed {
 			t.Errorf("got %+v, error %v, want nothing to report, and %q", res, err, missed)
@@ -49,7 +49,7 @@ func TestUnansweredHeartbeatFails(t *testing.T) {
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || st.LastError != missed || st.LastHeartbeatAt == nil {
 			t.Errorf("got %+v, want the error %q", st, missed)
 		}
-		r.beating("unanswered The disk is full.", nil)
+		r.addHeartbeat("unanswered The disk is full.", nil)
 		res, err = r.sched.HeartbeatTrigger(t.Context(), protocol.HeartbeatTriggerParams{})
 		if err != nil || res.Message != "Reported: The disk is full.\n"+missed {
 			t.Errorf("got %+v, error %v, want the report, and %q", res, err, missed)

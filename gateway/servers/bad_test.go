@@ -98,8 +98,8 @@ func answerBadly(fault, method, name, id string) {
 	}
 }
 
-// bad adds a server that does something wrong, and waits until it is in a state.
-func (h *testGateway) bad(fault, state string) protocol.ServerName {
+// addBadServer adds a server that does something wrong, and waits until it is in a state.
+func (h *testGateway) addBadServer(fault, state string) protocol.ServerName {
 	h.t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -129,7 +129,7 @@ func TestABadServerBreaksNoChat(t *testing.T) {
 		"cursor":     {[]string{"one", "two"}, "does not end"},
 		"invalid":    {[]string{"list", "good"}, `"number", is left out`},
 	} {
-		name := h.bad(fault, protocol.ServerReady)
+		name := h.addBadServer(fault, protocol.ServerReady)
 		got := h.tools(name)
 		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want.tools))) {
 			t.Errorf("%s: the tools are %q, want %q", fault, got, want.tools)
@@ -139,7 +139,7 @@ func TestABadServerBreaksNoChat(t *testing.T) {
 		}
 	}
 	seen := make(map[string]bool)
-	for _, one := range h.offered() {
+	for _, one := range h.offeredTools() {
 		if seen[one.Name] {
 			t.Errorf("got two tools %s for the model, want one of each name", one.Name)
 		}
@@ -153,8 +153,8 @@ func TestABadServerBreaksNoChat(t *testing.T) {
 // TestAProvidersLimitOfToolsHolds uses a server with more tools than OpenAI accepts.
 func TestAProvidersLimitOfToolsHolds(t *testing.T) {
 	h := startGateway(t)
-	h.bad("many", protocol.ServerReady)
-	list := h.offered()
+	h.addBadServer("many", protocol.ServerReady)
+	list := h.offeredTools()
 	i := slices.IndexFunc(list, func(f function) bool { return f.Name == "gsv__FindTools" })
 	if len(list) != 128 || i < 0 {
 		t.Fatalf("the model gets %d tools and the search at %d, want 128 with the search", len(list), i)
@@ -168,8 +168,8 @@ func TestAProvidersLimitOfToolsHolds(t *testing.T) {
 // function is a tool as the model gets it.
 type function struct{ Name, Description string }
 
-// offered returns the tools in the next request to the model.
-func (h *testGateway) offered() (list []function) {
+// offeredTools returns the tools in the next request to the model.
+func (h *testGateway) offeredTools() (list []function) {
 	h.t.Helper()
 	h.model.add(reply{text: "hello"})
 	ask(h, protocol.ChatSend, protocol.ChatSendParams{SessionKey: protocol.MainSession, Message: "hi"})
@@ -187,7 +187,7 @@ func (h *testGateway) offered() (list []function) {
 // TestABadAnswerFailsAlone makes calls whose answers cannot be read, and others beside them.
 func TestABadAnswerFailsAlone(t *testing.T) {
 	h := startGateway(t)
-	name := h.bad("answers", protocol.ServerReady)
+	name := h.addBadServer("answers", protocol.ServerReady)
 	since := h.status(name).Since
 	for tool, want := range map[string]string{
 		"half": "the answer of the server cannot be read", "long": "longer than 32 MiB", "good": "fine", "bad_picture": "a chart\n[picture, image/png, left out: it cannot be read]\n[picture, image/png, 3 bytes, left out: it is damaged",
@@ -215,15 +215,15 @@ func TestABadAnswerFailsAlone(t *testing.T) {
 // TestServerThatEndsSaysWhy starts a command that ends at once.
 func TestServerThatEndsSaysWhy(t *testing.T) {
 	h := startGateway(t)
-	name := h.bad("exit", protocol.ServerFailed)
+	name := h.addBadServer("exit", protocol.ServerFailed)
 	if got := h.failure(name); got != "the command ended with exit code 1: Error: API_KEY is not set" {
 		t.Errorf("got error %q, want the exit code and the last line", got)
 	}
-	h.bad("no_list", protocol.ServerFailed)
+	h.addBadServer("no_list", protocol.ServerFailed)
 	if got := h.failure("no_list"); got != "list the tools: the answer of the server cannot be read: tools must be a list, not object" {
 		t.Errorf("got error %q, want that the list cannot be read", got)
 	}
-	h.bad("answers", protocol.ServerReady)
+	h.addBadServer("answers", protocol.ServerReady)
 	if got, want := h.invoke("answers__dies", `{}`), "was lost: the command ended with exit code 134: fatal: out of memory."; !strings.Contains(got, want) {
 		t.Errorf("a call during which the command ended: got %q, want %q", got, want)
 	}

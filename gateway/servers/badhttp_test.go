@@ -158,7 +158,7 @@ func TestABadResponseFailsItsCallAlone(t *testing.T) {
 		}
 		tool := protocol.NewToolName("web", c.name)
 		_, _ = client.Call(t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: tool})
-		got := h.over(tool)
+		got := h.waitLastCall(tool)
 		isUnknown := got.Status == protocol.CallUnknown
 		if !strings.Contains(got.Error, c.want) || isUnknown != c.isUnknown || isUnknown != strings.Contains(got.Error, "Unknown outcome") {
 			t.Errorf("%s: got %s, %q; want %q, unknown %v", c.name, got.Status, got.Error, c.want, c.isUnknown)
@@ -173,8 +173,8 @@ func TestABadResponseFailsItsCallAlone(t *testing.T) {
 	}
 }
 
-// TestExpiredSessionIsRestarted calls a tool after the server has forgotten the session, in each way
-// in which servers say so.
+// TestExpiredSessionIsRestarted calls a tool after the server has forgotten the session, in each
+// way in which servers say so.
 func TestExpiredSessionIsRestarted(t *testing.T) {
 	h := startGateway(t)
 	b := newBadHTTP(t)
@@ -196,7 +196,7 @@ func TestUnsentCallReportsIt(t *testing.T) {
 	s.CloseClientConnections()
 	s.Close()
 	h.invoke("web__counted", `{}`)
-	got := h.over("web__counted")
+	got := h.waitLastCall("web__counted")
 	if got.Status != protocol.CallFailed || !strings.Contains(got.Error, "did not carry out the call: nothing answers at") {
 		t.Errorf("got %s, error %q, want that nothing answers", got.Status, got.Error)
 	}

@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// pythonOfServers and nodeOfServers name a Python and a Node.js with the SDKs of MCP, the latter in a
-// folder with node_modules. packaging/conformance.sh sets them.
+// pythonOfServers and nodeOfServers name a Python and a Node.js with the SDKs of MCP, the latter in
+// a folder with node_modules. packaging/conformance.sh sets them.
 const (
 	pythonOfServers = "FAIRLEAD_BAD_PYTHON"
 	nodeOfServers   = "FAIRLEAD_BAD_NODE"
@@ -47,15 +47,16 @@ func TestBadServersOfOtherSDKs(t *testing.T) {
 				names = append(names, name)
 			}
 			for _, name := range names {
-				h.isWell(name, strings.TrimPrefix(string(name), sdk+"-"))
+				h.checkRestServed(name, strings.TrimPrefix(string(name), sdk+"-"))
 			}
-			h.failsAlone(names[0])
+			h.checkFailsAlone(names[0])
 		})
 	}
 }
 
-// isWell checks that a bad server serves the rest, and that its log or state says what is wrong.
-func (h *testGateway) isWell(name protocol.ServerName, fault string) {
+// checkRestServed checks that a bad server serves the rest, and that its log or state says what is
+// wrong.
+func (h *testGateway) checkRestServed(name protocol.ServerName, fault string) {
 	h.t.Helper()
 	if fault == "exit" {
 		h.until("the end of "+string(name), func() bool { return strings.Contains(h.status(name).Error, "exit code 1: Error: API_KEY is not set") })
@@ -76,8 +77,8 @@ func (h *testGateway) isWell(name protocol.ServerName, fault string) {
 	}
 }
 
-// failsAlone makes calls that never end, and that end the server.
-func (h *testGateway) failsAlone(name protocol.ServerName) {
+// checkFailsAlone makes calls that never end, and that end the server.
+func (h *testGateway) checkFailsAlone(name protocol.ServerName) {
 	h.t.Helper()
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "timeouts.toolMs", Value: []byte("1000")})
 	call := func(tool string) string { return h.invoke(protocol.NewToolName(protocol.NodeID(name), tool), `{}`) }

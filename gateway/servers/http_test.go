@@ -51,7 +51,7 @@ func TestServersAtAnAddressWorkInBothErasOfTheProtocol(t *testing.T) {
 		if got := h.invoke(protocol.ToolName(name+"__echo"), `{"text": "hello"}`); got != "hello" {
 			t.Errorf("%s: got %s, want hello", name, got)
 		}
-		q, got := h.asks(protocol.ToolName(name+"__ask"), "")
+		q, got := h.callAndAsk(protocol.ToolName(name+"__ask"), "")
 		ask(h, protocol.QuestionAnswer, filled(q, map[string]any{"size": 2}))
 		if r := <-got; r != "accept 2 <nil>" {
 			t.Errorf("%s: got %q at the server, want accept 2", name, r)
@@ -274,7 +274,8 @@ func (as *authServer) revokeAll(t *testing.T) {
 	}
 }
 
-// TestTheClientDocumentIsPublicWithAnAddress reads the document that describes Fairlead as a client.
+// TestTheClientDocumentIsPublicWithAnAddress reads the document that describes Fairlead as a
+// client.
 func TestTheClientDocumentIsPublicWithAnAddress(t *testing.T) {
 	h := startGateway(t)
 	address := "http" + strings.TrimSuffix(strings.TrimPrefix(h.gw.URL(), "ws"), "/ws") + "/oauth/client.json"

@@ -138,8 +138,8 @@ func (h *testGateway) accept(name protocol.ServerName, tools ...string) {
 	}
 }
 
-// patience is the timeout of a wait. Most take milliseconds; a server that npx downloads takes minutes
-// where the machine and the network are busy.
+// patience is the timeout of a wait. Most take milliseconds; a server that npx downloads takes
+// minutes where the machine and the network are busy.
 const patience = 5 * time.Minute
 
 func (h *testGateway) until(what string, ok func() bool) {
@@ -151,8 +151,8 @@ func (h *testGateway) until(what string, ok func() bool) {
 	}
 }
 
-// stdio adds the test binary as a server, and waits until it is ready. It returns the folder in which
-// the server writes what it notices.
+// stdio adds the test binary as a server, and waits until it is ready. It returns the folder in
+// which the server writes what it notices.
 func (h *testGateway) stdio(name protocol.ServerName) string {
 	h.t.Helper()
 	exe, err := os.Executable()
@@ -250,8 +250,8 @@ func (h *testGateway) allow(a protocol.Question, scope string) {
 	ask(h, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: a.ID, Hash: a.Hash, Decision: protocol.DecisionAllow, Scope: scope})
 }
 
-// over waits for the end of the last call of a tool.
-func (h *testGateway) over(tool protocol.ToolName) (c protocol.JournalEntry) {
+// waitLastCall waits for the end of the last call of a tool.
+func (h *testGateway) waitLastCall(tool protocol.ToolName) (c protocol.JournalEntry) {
 	h.t.Helper()
 	h.until("the end of "+string(tool), func() bool {
 		list := ask(h, protocol.JournalList, protocol.JournalListParams{Limit: 50}).Calls

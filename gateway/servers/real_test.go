@@ -66,7 +66,7 @@ func TestRealServersServeTheAgent(t *testing.T) {
 				t.Errorf("got a question about %s on %s, want %s on %s", a.Tool, a.Node, c.tool, c.name)
 			}
 			h.allow(a, protocol.ScopeOnce)
-			r := h.over(protocol.ToolName(c.name + "__" + c.tool))
+			r := h.waitLastCall(protocol.ToolName(c.name + "__" + c.tool))
 			h.until("the answer", func() bool { return strings.Contains(h.model.last(), `"role":"tool"`) })
 			if !strings.Contains(string(r.Output), c.want) {
 				lines := ask(h, protocol.ServerLogs, protocol.ServerParams{Name: protocol.ServerName(c.name)}).Lines

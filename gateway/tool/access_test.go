@@ -23,8 +23,8 @@ func outside(t *testing.T) *gateway {
 	}})
 }
 
-// told returns the invocation that the machine received.
-func (g *gateway) told() (inv protocol.ToolInvoke) {
+// lastInvocation returns the invocation that the machine received.
+func (g *gateway) lastInvocation() (inv protocol.ToolInvoke) {
 	g.t.Helper()
 	calls := g.tower.Calls()
 	if len(calls) == 0 {
@@ -33,7 +33,7 @@ func (g *gateway) told() (inv protocol.ToolInvoke) {
 	return calls[len(calls)-1]
 }
 
-func (g *gateway) bound(inv protocol.ToolInvoke) {
+func (g *gateway) checkBound(inv protocol.ToolInvoke) {
 	g.t.Helper()
 	p := protocol.CallPreview{Folder: "/srv/app", Outside: true, Folders: []protocol.FolderAccess{other, keys}}
 	want, err := protocol.CallHash(protocol.AskCall, "tower", inv.Tool, inv.Args, &p, inv.Policy, inv.Folders...)
@@ -46,7 +46,7 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 	g := outside(t)
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), command("a", "cp x /srv/other"))
+	end := g.runInBackground(t.Context(), command("a", "cp x /srv/other"))
 	q := g.question(sub)
 	if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{2}}); err == nil {
 		t.Error("a folder that was not offered is taken")
@@ -54,14 +54,14 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Access: []int{0}}); err != nil || !r.Won {
 		t.Fatalf("got %v; want no error and Won", err)
 	}
-	within(t, end)
-	inv := g.told()
+	waitResult(t, end)
+	inv := g.lastInvocation()
 	if len(inv.Folders) != 1 || inv.Folders[0] != other {
 		t.Errorf("opened: got %+v; want length 1 and Folders[0] %v", inv.Folders, other)
 	}
-	g.bound(inv)
+	g.checkBound(inv)
 	g.ask(command("b", "cp x /srv/other"), protocol.DecisionAllow, protocol.ScopeOnce, "")
-	if inv := g.told(); len(inv.Folders) != 0 {
+	if inv := g.lastInvocation(); len(inv.Folders) != 0 {
 		t.Errorf("a plain allow opened %+v", inv.Folders)
 	}
 }
@@ -70,41 +70,41 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 	g := outside(t)
 	write := tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/srv/other/x","content":"y"}`), Session: chat, Run: "run"}
 	g.ask(write, protocol.DecisionAllow, protocol.ScopeOnce, "")
-	inv := g.told()
+	inv := g.lastInvocation()
 	if len(inv.Folders) != 2 {
 		t.Errorf("opened: got %+v, want length 2", inv.Folders)
 	}
-	g.bound(inv)
+	g.checkBound(inv)
 	write.ID, write.Direct = "own", true
-	g.must(write)
-	if inv = g.told(); len(inv.Folders) != 2 {
+	g.mustRun(write)
+	if inv = g.lastInvocation(); len(inv.Folders) != 2 {
 		t.Errorf("folders opened for the person's own call: got %+v, want both", inv.Folders)
 	}
-	g.bound(inv)
+	g.checkBound(inv)
 	write.Direct = false
 	// Without an approval, no folder with a warning is opened.
 	if _, err := g.rules.Put(t.Context(), "ann", protocol.RulePutParams{Policy: json.RawMessage(`{"tool":"Write","verdict":"allow"}`)}); err != nil {
 		t.Fatal(err)
 	}
 	write.ID = "b"
-	g.must(write)
-	inv = g.told()
+	g.mustRun(write)
+	inv = g.lastInvocation()
 	if len(inv.Folders) != 1 || inv.Folders[0] != other {
 		t.Errorf("a rule opened %+v", inv.Folders)
 	}
-	g.bound(inv)
+	g.checkBound(inv)
 }
 
 func TestUnaskedReadIsBoundToItsResolvedPath(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
-	g.must(tool.Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
-	inv, p := g.told(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
+	g.mustRun(tool.Call{ID: "a", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	inv, p := g.lastInvocation(), protocol.CallPreview{Path: "/home/ann/x", FileSHA256: "sum of x"}
 	want, err := protocol.CallHash(protocol.AskCall, "tower", "Read", inv.Args, &p, inv.Policy)
 	if err != nil || inv.Approved != want {
 		t.Errorf("got %+v, %v; want no error and Approved %v", inv, err, want)
 	}
-	g.must(tool.Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
-	if inv := g.told(); inv.Approved != "" {
+	g.mustRun(tool.Call{ID: "b", Tool: "tower__Read", Args: json.RawMessage(`{"path":"x"}`), Session: chat, Direct: true})
+	if inv := g.lastInvocation(); inv.Approved != "" {
 		t.Errorf("the person's own read is bound: %+v", inv)
 	}
 }
@@ -115,7 +115,7 @@ func TestCommandMayChangeWhatItsQuestionNamed(t *testing.T) {
 	}})
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), command("a", "touch .envrc .npmrc x"))
+	end := g.runInBackground(t.Context(), command("a", "touch .envrc .npmrc x"))
 	q := g.question(sub)
 	want := []string{"/srv/app/.envrc", "/srv/app/.npmrc"}
 	if len(q.Parts) != 1 || !slices.Equal(q.Parts[0].Changes, want) {
@@ -124,12 +124,12 @@ func TestCommandMayChangeWhatItsQuestionNamed(t *testing.T) {
 	if r, err := g.gate.Answer(t.Context(), auth.Owner("ann"), protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow}); err != nil || !r.Won {
 		t.Fatalf("got %v; want no error and Won", err)
 	}
-	within(t, end)
-	if inv := g.told(); !slices.Equal(inv.Lifts, want) {
+	waitResult(t, end)
+	if inv := g.lastInvocation(); !slices.Equal(inv.Lifts, want) {
 		t.Errorf("the machine got the lifts %q, want %q", inv.Lifts, want)
 	}
 	g.ask(command("b", "make"), protocol.DecisionAllow, protocol.ScopeOnce, "")
-	if inv := g.told(); inv.Lifts != nil {
+	if inv := g.lastInvocation(); inv.Lifts != nil {
 		t.Errorf("another command got the lifts %q", inv.Lifts)
 	}
 }

@@ -20,7 +20,7 @@ func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
 	if res.Info.State != protocol.CallDenied || !res.IsError || !strings.Contains(res.Content.Text(), "not on this machine") {
 		t.Errorf(`got %+v; want Info.State CallDenied, IsError and "not on this machine" in Content.Text`, res)
 	}
-	if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
 		t.Errorf("got %+v; want row.Info.State CallDenied and no g.tower.Calls", row)
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
@@ -32,7 +32,7 @@ func TestDenialSaysWhyAndNothingRuns(t *testing.T) {
 func TestUnansweredQuestionIsNoDenial(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.cfg.Approvals.Timeout = 20
-	res := g.must(command("a", "make"))
+	res := g.mustRun(command("a", "make"))
 	if !res.IsError || !strings.Contains(res.Content.Text(), "Nobody answered") || !strings.Contains(res.Content.Text(), "was not denied") || len(g.tower.Calls()) != 0 {
 		t.Errorf("got %+v; want a failure that says that nobody answered, and no call of the machine", res)
 	}
@@ -43,15 +43,15 @@ func TestOwnCallNeedsNoApprovalButObeysRules(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	own := command("a", "make")
 	own.Direct = true
-	if res := g.must(own); res.Info.State != protocol.CallDone || !res.Info.Direct {
+	if res := g.mustRun(own); res.Info.State != protocol.CallDone || !res.Info.Direct {
 		t.Errorf("got %+v; want Info.State CallDone and Info.Direct", res)
 	}
 	g.cfg.ToolApproval.Rules = []config.ToolRule{{ID: "r", Tool: "*__Bash", Decision: "deny", Reason: "no commands today"}}
 	own.ID = "b"
-	if res := g.must(own); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "no commands today") {
+	if res := g.mustRun(own); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "no commands today") {
 		t.Errorf(`got %+v; want Info.State CallDenied and "no commands today" in Content.Text`, res)
 	}
-	if len(g.tower.Calls()) != 1 || g.row("b").Info.State != protocol.CallDenied {
+	if len(g.tower.Calls()) != 1 || g.storedCall("b").Info.State != protocol.CallDenied {
 		t.Error("a denied act ran, or has no row")
 	}
 }
@@ -59,7 +59,7 @@ func TestOwnCallNeedsNoApprovalButObeysRules(t *testing.T) {
 func TestSessionGrantAllowsOnlyTheSameCall(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.ask(command("a", "make"), protocol.DecisionAllow, protocol.ScopeSession, "")
-	if res := g.must(command("b", "make")); res.Info.State != protocol.CallDone || res.Info.ApprovalID != "" {
+	if res := g.mustRun(command("b", "make")); res.Info.State != protocol.CallDone || res.Info.ApprovalID != "" {
 		t.Errorf("the same call: %+v", res)
 	}
 	if res := g.ask(command("c", "make clean"), protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
@@ -76,7 +76,7 @@ func TestCallThatWouldFailIsNotAskedAbout(t *testing.T) {
 	g := start(t, &tooltest.Machine{Preview: func(protocol.ToolInvoke) protocol.CallPreview {
 		return protocol.CallPreview{Path: "/home/ann/x", Problem: "oldString not found"}
 	}})
-	res := g.must(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
+	res := g.mustRun(tool.Call{ID: "a", Tool: "tower__Write", Args: json.RawMessage(`{"path":"x"}`), Session: chat})
 	if res.Info.State != protocol.CallFailed || !res.IsError || res.Content.Text() != "Error: oldString not found" || res.Info.ApprovalID != "" || len(g.tower.Calls()) != 0 {
 		t.Errorf("got %+v; want the problem of the preview as a failure, without a question", res)
 	}
@@ -105,20 +105,20 @@ func TestWriteExpectsTheFileThatWasShown(t *testing.T) {
 func TestAllowAlwaysCreatesARuleAndAuditsBoth(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
-	end := g.do(t.Context(), command("a", "go vet ./gateway"))
+	end := g.runInBackground(t.Context(), command("a", "go vet ./gateway"))
 	q := g.question(sub)
 	sub.Close()
 	if len(q.Parts) == 0 || len(q.Offers) == 0 {
 		t.Fatalf("got %+v; want some parts and some offers", q)
 	}
 	g.answer(q, protocol.DecisionAllow, protocol.ScopeAlways, "")
-	if e := within(t, end); e.err != nil || e.IsError {
+	if e := waitResult(t, end); e.err != nil || e.IsError {
 		t.Fatalf("got %+v; want no error and not IsError", e)
 	}
 	if got := g.rules.List().Rules[0].Hits; got != 1 {
 		t.Errorf("uses of the rule after the call it was made from: got %d, want 1", got)
 	}
-	g.must(command("b", "go vet ./gateway")) // without an approval: must would block
+	g.mustRun(command("b", "go vet ./gateway")) // without an approval: must would block
 	g.noQuestions()
 	rules := g.rules.List().Rules
 	if rules[0].Hits != 2 {
@@ -157,11 +157,11 @@ func TestModeOfAChatHolds(t *testing.T) {
 		}
 	}
 	set(protocol.ModeReadOnly)
-	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "read-only") {
+	if res := g.mustRun(command("a", "make")); res.Info.State != protocol.CallDenied || !strings.Contains(res.Content.Text(), "read-only") {
 		t.Errorf(`got %+v; want Info.State CallDenied and "read-only" in Content.Text`, res)
 	}
 	set(protocol.ModeAcceptEdits)
-	res := g.must(tool.Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
+	res := g.mustRun(tool.Call{ID: "b", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat})
 	if res.Info.State != protocol.CallDone {
 		t.Errorf("got %+v; want Info.State CallDone", res)
 	}
@@ -171,12 +171,12 @@ func TestModeOfAChatHolds(t *testing.T) {
 	// A stranger on a channel writes to the same chat.
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), tool.Call{
+	end := g.runInBackground(t.Context(), tool.Call{
 		ID: "c", Tool: "tower__Write", Args: json.RawMessage(`{"path":"/x/a"}`), Session: chat,
 		AskedBy: protocol.AskedBy{Kind: protocol.AskedByChannel, Name: "xmpp bob@example.org"},
 	})
 	g.answer(g.question(sub), protocol.DecisionDeny, "", "")
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 1 {
 		t.Errorf("got %+v; want no error, e.Info.State CallDenied and g.tower.Calls of length 1", e)
 	}
 }
@@ -196,7 +196,7 @@ func TestEditedCallIsCheckedAgainAndRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			sub := g.bus.Subscribe()
-			end := g.do(t.Context(), command("a", "make install"))
+			end := g.runInBackground(t.Context(), command("a", "make install"))
 			q := g.question(sub)
 			sub.Close()
 			params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(c.args)}
@@ -208,7 +208,7 @@ func TestEditedCallIsCheckedAgainAndRuns(t *testing.T) {
 			if res, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil || !res.Won {
 				t.Fatalf("got %v, %v; want no error and Won", res, err)
 			}
-			e := within(t, end)
+			e := waitResult(t, end)
 			if e.err != nil || e.Info.State != c.state || !strings.Contains(e.Content.Text(), c.text) || len(g.tower.Calls()) != c.runs {
 				t.Errorf("%s: %+v, %d calls; want no error, e.Info.State %v, %v in e.Content.Text and g.tower.Calls of length %v", c.args, e, len(g.tower.Calls()), c.state, c.text, c.runs)
 			}
@@ -230,7 +230,7 @@ func TestOwnFileCallIsStoppedByARuleAboutItsFile(t *testing.T) {
 	}
 	for _, path := range []string{"secret/a", "link"} {
 		args, _ := json.Marshal(map[string]string{"path": path})
-		res := g.must(tool.Call{ID: protocol.CallID(path), Tool: "tower__Read", Args: args, Direct: true})
+		res := g.mustRun(tool.Call{ID: protocol.CallID(path), Tool: "tower__Read", Args: args, Direct: true})
 		if res.Info.State != protocol.CallDenied {
 			t.Errorf("%s: got state %s, want denied", path, res.Info.State)
 		}

@@ -16,13 +16,13 @@ func TestConvertedArgumentsAreShownAndStored(t *testing.T) {
 	const want = `{"command":"make","timeout":5000}`
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), c)
+	end := g.runInBackground(t.Context(), c)
 	q := g.question(sub)
 	g.answer(q, protocol.DecisionAllow, "", "")
-	if e := within(t, end); e.err != nil || e.IsError {
+	if e := waitResult(t, end); e.err != nil || e.IsError {
 		t.Fatalf("the call failed: %+v", e)
 	}
-	for what, got := range map[string]json.RawMessage{"question": q.Args, "machine": g.tower.Calls()[0].Args, "journal": g.row("a").Info.Args} {
+	for what, got := range map[string]json.RawMessage{"question": q.Args, "machine": g.tower.Calls()[0].Args, "journal": g.storedCall("a").Info.Args} {
 		if string(got) != want {
 			t.Errorf("arguments in the %s: got %s, want %s", what, got, want)
 		}

@@ -44,7 +44,7 @@ func TestStepsAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c := g.row(id).Continued; c.Steps != 2 || c.Bytes != 6 || c.SHA256 != "sum2" || c.At == 0 {
+	if c := g.storedCall(id).Continued; c.Steps != 2 || c.Bytes != 6 || c.SHA256 != "sum2" || c.At == 0 {
 		t.Errorf("the journal has %+v, want two steps of 3 bytes and the last checksum", c)
 	}
 	calls := g.tower.Calls()
@@ -100,7 +100,7 @@ func TestLookFailsWhenThePathLeadsElsewhere(t *testing.T) {
 	id := make(chan protocol.CallID, 1)
 	go func() { id <- g.read(app) }()
 	g.answer(g.question(sub), protocol.DecisionAllow, protocol.ScopeOnce, "")
-	s := tool.Step{Call: within(t, id), Principal: app}
+	s := tool.Step{Call: waitResult(t, id), Principal: app}
 	if _, err := g.Continue(t.Context(), s); err != nil {
 		t.Errorf("the file that the person allowed: %v", err)
 	}

@@ -30,7 +30,7 @@ func TestPanicOfAToolEndsItsCall(t *testing.T) {
 		if err != nil || res.Info.State != want.state || !strings.Contains(res.Info.Error, want.text) || res.Info.Fault == nil || res.Info.Fault.Code != protocol.FaultInternal {
 			t.Errorf("%s: got %+v, %v, want %s with %q", name, res.Info, err, want.state, want.text)
 		}
-		if row := g.row(id); row.Info.State != want.state {
+		if row := g.storedCall(id); row.Info.State != want.state {
 			t.Errorf("%s: the journal has %s, want %s", name, row.Info.State, want.state)
 		}
 	}
@@ -39,7 +39,7 @@ func TestPanicOfAToolEndsItsCall(t *testing.T) {
 	}
 	by := make(chan protocol.AskedBy, 1)
 	g.Registry.Register(ownTool(by, ""))
-	if res := g.must(tool.Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"}); res.Info.State != protocol.CallDone {
+	if res := g.mustRun(tool.Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"}); res.Info.State != protocol.CallDone {
 		t.Errorf("the next call: got %+v, want Info.State CallDone", res.Info)
 	}
 }

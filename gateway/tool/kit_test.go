@@ -131,7 +131,7 @@ type callResult struct {
 	err error
 }
 
-func (g *gateway) do(ctx context.Context, c tool.Call) <-chan callResult {
+func (g *gateway) runInBackground(ctx context.Context, c tool.Call) <-chan callResult {
 	ch := make(chan callResult, 1)
 	go func() {
 		c.Principal = agent
@@ -141,16 +141,16 @@ func (g *gateway) do(ctx context.Context, c tool.Call) <-chan callResult {
 	return ch
 }
 
-func (g *gateway) must(c tool.Call) tool.Result {
+func (g *gateway) mustRun(c tool.Call) tool.Result {
 	g.t.Helper()
-	e := within(g.t, g.do(g.t.Context(), c))
+	e := waitResult(g.t, g.runInBackground(g.t.Context(), c))
 	if e.err != nil {
 		g.t.Fatal(e.err)
 	}
 	return e.Result
 }
 
-func within[T any](t *testing.T, ch <-chan T) T {
+func waitResult[T any](t *testing.T, ch <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-ch:
@@ -195,16 +195,16 @@ func (g *gateway) ask(c tool.Call, decision, scope, reason string) tool.Result {
 	g.t.Helper()
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(g.t.Context(), c)
+	end := g.runInBackground(g.t.Context(), c)
 	g.answer(g.question(sub), decision, scope, reason)
-	e := within(g.t, end)
+	e := waitResult(g.t, end)
 	if e.err != nil {
 		g.t.Fatal(e.err)
 	}
 	return e.Result
 }
 
-func (g *gateway) row(id protocol.CallID) store.Call {
+func (g *gateway) storedCall(id protocol.CallID) store.Call {
 	g.t.Helper()
 	c, err := g.store.Calls.Get(g.t.Context(), id)
 	if err != nil {

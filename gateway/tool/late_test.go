@@ -29,11 +29,11 @@ func restartDuringCall(t *testing.T, c tool.Call, m *tooltest.Machine) *gateway 
 	g := start(t, first)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	ctx, cancel := context.WithCancel(t.Context())
-	end := g.do(ctx, c)
-	within(t, began)
+	end := g.runInBackground(ctx, c)
+	waitResult(t, began)
 	g.restart(m)
 	cancel()
-	within(t, end)
+	waitResult(t, end)
 	return g
 }
 
@@ -52,8 +52,8 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 	defer sub.Close()
 	started := make(chan struct{})
 	c.OnStart = func() { close(started) }
-	end := g.do(t.Context(), c)
-	within(t, started) // the run's other calls do not wait for it
+	end := g.runInBackground(t.Context(), c)
+	waitResult(t, started) // the run's other calls do not wait for it
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower", Has: []protocol.CallID{"a"}})
 	for {
 		_, err := g.hub.Calls.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")})
@@ -64,18 +64,18 @@ func TestACallContinuesAfterARestart(t *testing.T) {
 			t.Fatalf("got %v; want the error protocol.ErrNotFound", err)
 		}
 	}
-	e := within(t, end)
+	e := waitResult(t, end)
 	if e.err != nil || e.Info.State != protocol.CallDone || !strings.Contains(e.Content.Text(), "all of it") || len(g.tower.Calls()) != 0 {
 		t.Errorf(`got %+v; want no error, e.Info.State CallDone, "all of it" in e.Content.Text and no g.tower.Calls`, e)
 	}
-	if row := g.row("a"); row.Info.State != protocol.CallDone || row.Info.ExitCode == nil || row.IdempotencyKey == "" {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallDone || row.Info.ExitCode == nil || row.IdempotencyKey == "" {
 		t.Errorf("got %+v; want Info.State CallDone, a Info.ExitCode and some IdempotencyKey", row)
 	}
 }
 
 func TestACallThatItsMachineForgotIsUnknownAfterARestart(t *testing.T) {
 	g := restartDuringCall(t, command("a", "make"), &tooltest.Machine{Has: []protocol.CallID{"another"}})
-	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "Unknown outcome") {
+	if res := g.mustRun(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "Unknown outcome") {
 		t.Errorf(`got %+v; want Info.State CallUnknown and "Unknown outcome" in Content.Text`, res)
 	}
 	if len(g.tower.Calls()) != 0 {
@@ -88,10 +88,10 @@ func TestQuittingLeavesACallToTheNextStart(t *testing.T) {
 	g := restartDuringCall(t, c, nil)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c.OnStart = func() { cancel(tool.ErrSuspended) }
-	if e := within(t, g.do(ctx, c)); !errors.Is(e.err, tool.ErrSuspended) {
+	if e := waitResult(t, g.runInBackground(ctx, c)); !errors.Is(e.err, tool.ErrSuspended) {
 		t.Errorf("got %+v; want error ErrSuspended", e)
 	}
-	if row := g.row("a"); row.Info.State != protocol.CallRunning {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallRunning {
 		t.Errorf("got %+v; want Info.State CallRunning", row.Info)
 	}
 }
@@ -110,10 +110,10 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 			m, began := silentMachine()
 			g := start(t, m)
 			g.cfg.ToolApproval.DefaultDecision = "allow"
-			end := g.do(t.Context(), command("a", "make"))
-			within(t, began)
+			end := g.runInBackground(t.Context(), command("a", "make"))
+			waitResult(t, began)
 			m.Detach()
-			if e := within(t, end); e.Info.State != protocol.CallUnknown {
+			if e := waitResult(t, end); e.Info.State != protocol.CallUnknown {
 				t.Fatalf("got %+v; want Info.State CallUnknown", e)
 			}
 			c.p.CallID = "a"
@@ -125,7 +125,7 @@ func TestUnknownOutcomeBecomesKnownWhenItsMachineReports(t *testing.T) {
 				!strings.Contains(res.Content.Text(), c.want) || res.IsError != (c.state == protocol.CallFailed) {
 				t.Errorf(`%s: got %+v, %v; want no error, res.Info.State %v, res.Info.SessionKey %v, "was unknown" in res.Content.Text, %v in res.Content.Text and res.IsError %v`, c.name, res, err, c.state, chat, c.want, c.state == protocol.CallFailed)
 			}
-			if row := g.row("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
+			if row := g.storedCall("a"); row.Info.State != c.state || row.Info.EndedAt == 0 {
 				t.Errorf("%s: got %+v; want Info.State %v and Info.EndedAt other than 0", c.name, row, c.state)
 			}
 			lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
@@ -151,14 +151,14 @@ func TestASilentMachineLeavesATimedOutCallUnknown(t *testing.T) {
 	t.Cleanup(func() { close(quiet) })
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.cfg.Timeouts.Tool = 30
-	res := g.must(command("a", "make"))
+	res := g.mustRun(command("a", "make"))
 	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30 milliseconds") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
 		t.Errorf("got %+v; want an unknown result after 30 milliseconds", res)
 	}
 	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || f.Retryable {
 		t.Errorf("got the fault %+v, want a time-out that must not be tried again", f)
 	}
-	if row := g.row("a"); row.Info.State != protocol.CallUnknown {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallUnknown {
 		t.Errorf("got %+v; want Info.State CallUnknown", row.Info)
 	}
 }

@@ -23,12 +23,12 @@ func TestOutputOfACallThatLostItsMachineIsKept(t *testing.T) {
 	m, began := silentMachine()
 	g := start(t, m)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	end := g.do(t.Context(), command("a", "make"))
-	within(t, began)
+	end := g.runInBackground(t.Context(), command("a", "make"))
+	waitResult(t, began)
 	g.report("a", "tick 1\n")
 	g.report("a", "tick 1\ntick 2\n")
 	g.tower.Detach()
-	e := within(t, end)
+	e := waitResult(t, end)
 	if e.err != nil || e.Info.State != protocol.CallUnknown || e.Info.Tail != "tick 1\ntick 2\n" || !strings.HasSuffix(e.Content.Text(), "tick 2\n") {
 		t.Errorf(`got %+v; want no error, Info.State CallUnknown, Info.Tail "tick 1\ntick 2\n" and a Content.Text that ends with "tick 2\n"`, e)
 	}
@@ -39,19 +39,19 @@ func TestOutputOfARunningCallSurvivesACrash(t *testing.T) {
 	g := start(t, first)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	ctx, cancel := context.WithCancel(t.Context())
-	end := g.do(ctx, command("a", "make"))
-	within(t, began)
+	end := g.runInBackground(ctx, command("a", "make"))
+	waitResult(t, began)
 	g.report("a", "tick 1\n")
-	if row := g.row("a"); row.Info.State != protocol.CallRunning || row.Info.Tail != "tick 1\n" || row.InputSHA256 == "" {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallRunning || row.Info.Tail != "tick 1\n" || row.InputSHA256 == "" {
 		t.Errorf(`got %+v; want Info.State CallRunning, Info.Tail "tick 1\n" and some InputSHA256`, row)
 	}
 	g.restart(&tooltest.Machine{})
 	cancel()
-	within(t, end)
-	if res := g.must(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.HasSuffix(res.Content.Text(), "tick 1\n") {
+	waitResult(t, end)
+	if res := g.mustRun(command("a", "make")); res.Info.State != protocol.CallUnknown || !strings.HasSuffix(res.Content.Text(), "tick 1\n") {
 		t.Errorf(`got %+v; want Info.State CallUnknown and a Content.Text that ends with "tick 1\n"`, res)
 	}
-	if row := g.row("a"); row.Info.State != protocol.CallUnknown || row.Info.Tail != "tick 1\n" {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallUnknown || row.Info.Tail != "tick 1\n" {
 		t.Errorf(`got %+v; want Info.State CallUnknown and Info.Tail "tick 1\n"`, row)
 	}
 }
@@ -61,17 +61,17 @@ func TestEditedCallReturnsItsResultBesideTheNote(t *testing.T) {
 	g := start(t, m)
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), command("a", "make install"))
+	end := g.runInBackground(t.Context(), command("a", "make install"))
 	q := g.question(sub)
 	params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"command":"make"}`)}
 	if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil {
 		t.Fatal(err)
 	}
-	e := within(t, end)
+	e := waitResult(t, end)
 	if !e.Info.Edited || e.Content.ResultText() != "built" || !strings.Contains(e.Content.Text(), "The person changed the call") {
 		t.Errorf(`got %+v; want Info.Edited, Content.ResultText "built" and "The person changed the call" in Content.Text`, e)
 	}
-	if again := g.must(command("a", "make install")); string(again.Info.Args) != `{"command":"make"}` || again.Content.Text() != e.Content.Text() {
+	if again := g.mustRun(command("a", "make install")); string(again.Info.Args) != `{"command":"make"}` || again.Content.Text() != e.Content.Text() {
 		t.Errorf("after a restart: %+v", again)
 	}
 }
@@ -100,13 +100,13 @@ func TestPartsOfAChangeAreCounted(t *testing.T) {
 			defer sub.Close()
 			c := command("a", "")
 			c.Tool, c.Args = "tower__Write", json.RawMessage(`{"path":"/x/a"}`)
-			end := g.do(t.Context(), c)
+			end := g.runInBackground(t.Context(), c)
 			q := g.question(sub)
 			params := protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Args: json.RawMessage(`{"path":"/x/a","content":"edited"}`)}
 			if _, err := g.gate.Answer(t.Context(), auth.Owner("ann"), params); err != nil {
 				t.Fatal(err)
 			}
-			got := within(t, end).Info.Partial
+			got := waitResult(t, end).Info.Partial
 			if (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}

@@ -27,7 +27,7 @@ func TestNativeToolsLearnWhoCausedThem(t *testing.T) {
 	by := make(chan protocol.AskedBy, 1)
 	g.Registry.Register(ownTool(by, ""))
 	want := protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "nightly"}
-	g.must(tool.Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run", AskedBy: want})
+	g.mustRun(tool.Call{Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run", AskedBy: want})
 	if got := <-by; got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -36,7 +36,7 @@ func TestNativeToolsLearnWhoCausedThem(t *testing.T) {
 func TestAFailureBeforeANativeCallIsANativeResult(t *testing.T) {
 	g := start(t, nil)
 	g.Registry.Register(ownTool(nil, "notes.md is a folder"))
-	res := g.must(tool.Call{ID: "call", Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"})
+	res := g.mustRun(tool.Call{ID: "call", Tool: "gsv__Own", Args: json.RawMessage(`{}`), Session: chat, Run: "run"})
 	if got, want := res.Content.Text(), `{"ok":false,"error":"notes.md is a folder"}`; got != want || res.Info.State != protocol.CallFailed {
 		t.Errorf("got %s, state %s, want %s, failed", got, res.Info.State, want)
 	}

@@ -19,14 +19,14 @@ func TestJournalKnowsACallBeforeTheMachineDoes(t *testing.T) {
 	g := start(t, m)
 	var before store.Call
 	m.Run = func(inv protocol.ToolInvoke, _ <-chan struct{}) (any, error) {
-		before = g.row(inv.CallID)
+		before = g.storedCall(inv.CallID)
 		return map[string]any{"status": "completed", "exitCode": 0}, nil
 	}
 	res := g.ask(command("a", "make"), protocol.DecisionAllow, "", "")
 	if before.Info.State != protocol.CallRunning || before.Info.StartedAt == 0 || before.Principal == "" || before.IdempotencyKey == "" {
 		t.Errorf("when the machine was told, the journal had %+v", before)
 	}
-	after := g.row("a")
+	after := g.storedCall("a")
 	if res.IsError || after.Info.State != protocol.CallDone || *after.Info.ExitCode != 0 || after.Info.EndedAt == 0 {
 		t.Errorf("got %+v\n%+v; want not res.IsError, after.Info.State CallDone, after.Info.ExitCode 0 and after.Info.EndedAt other than 0", res, after)
 	}
@@ -40,7 +40,7 @@ func TestTheMachineKnowsThePersonsOwnCommand(t *testing.T) {
 	g.ask(command("agent", "git status"), protocol.DecisionAllow, "", "")
 	own := command("own", "git status")
 	own.Direct = true
-	g.must(own)
+	g.mustRun(own)
 	for i, want := range []bool{false, true} {
 		if inv := g.tower.Calls()[i]; inv.Direct != want {
 			t.Errorf("call %s: got direct %v, want %v", inv.CallID, inv.Direct, want)
@@ -58,7 +58,7 @@ func TestEndedCallIsReplayedFromTheJournal(t *testing.T) {
 	for _, c := range []tool.Call{command("a", "make"), command("b", "broken")} {
 		first := g.ask(c, protocol.DecisionAllow, "", "")
 		g.restart(&tooltest.Machine{Run: g.tower.Run})
-		second := g.must(c)
+		second := g.mustRun(c)
 		if len(g.tower.Calls()) != 0 {
 			t.Fatal("the call was sent again")
 		}
@@ -79,19 +79,19 @@ func TestCallThatRanAtACrashIsUnknownAndNeverSentAgain(t *testing.T) {
 	}})
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	ctx, cancel := context.WithCancel(t.Context())
-	end := g.do(ctx, command("a", "make"))
-	within(t, began)
-	row := g.row("a")
+	end := g.runInBackground(ctx, command("a", "make"))
+	waitResult(t, began)
+	row := g.storedCall("a")
 	// the first gateway can no longer write, as if it had been killed
 	g.restart(&tooltest.Machine{})
 	cancel()
-	within(t, end)
-	res := g.must(command("a", "make"))
+	waitResult(t, end)
+	res := g.mustRun(command("a", "make"))
 	if res.Info.State != protocol.CallUnknown || !res.IsError || !strings.Contains(res.Content.Text(), "do not repeat it without checking") ||
 		!strings.Contains(res.Content.Text(), row.IdempotencyKey) {
 		t.Errorf("got %+v; want an unknown result that names the first call", res)
 	}
-	if g.must(command("a", "make")).Info.State != protocol.CallUnknown || len(g.tower.Calls()) != 0 {
+	if g.mustRun(command("a", "make")).Info.State != protocol.CallUnknown || len(g.tower.Calls()) != 0 {
 		t.Error("the call was sent again")
 	}
 }
@@ -100,19 +100,19 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	end := g.do(ctx, command("a", "make"))
+	end := g.runInBackground(ctx, command("a", "make"))
 	first := g.question(sub)
 	cancel(tool.ErrSuspended)
-	if e := within(t, end); !errors.Is(e.err, tool.ErrSuspended) {
+	if e := waitResult(t, end); !errors.Is(e.err, tool.ErrSuspended) {
 		t.Fatalf("got %v; want error ErrSuspended", e)
 	}
-	if n := g.row("a").Attempt; n != 1 {
+	if n := g.storedCall("a").Attempt; n != 1 {
 		t.Errorf("the first attempt is %d", n)
 	}
-	key := g.row("a").IdempotencyKey
+	key := g.storedCall("a").IdempotencyKey
 	g.restart(&tooltest.Machine{})
 	sub = g.bus.Subscribe()
-	end = g.do(t.Context(), command("a", "make"))
+	end = g.runInBackground(t.Context(), command("a", "make"))
 	second := g.question(sub)
 	if second.ID != first.ID || second.Hash != first.Hash {
 		t.Errorf("asked %s %s, then %s %s", first.ID, first.Hash, second.ID, second.Hash)
@@ -121,10 +121,10 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 		t.Error("it ran without an answer")
 	}
 	g.answer(second, protocol.DecisionAllow, "", "")
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone || len(g.tower.Calls()) != 1 {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallDone || len(g.tower.Calls()) != 1 {
 		t.Errorf("got %+v; want no error, e.Info.State CallDone and g.tower.Calls of length 1", e)
 	}
-	row := g.row("a")
+	row := g.storedCall("a")
 	if row.Attempt != 2 || row.IdempotencyKey != key {
 		t.Errorf("attempt %d, key %s, before %s", row.Attempt, row.IdempotencyKey, key)
 	}
@@ -146,18 +146,18 @@ func TestWaitingCallAsksAgainWhenItsMachineComesBackLate(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	end := g.do(ctx, command("a", "make"))
+	end := g.runInBackground(ctx, command("a", "make"))
 	first := g.question(sub)
 	cancel(tool.ErrSuspended)
-	within(t, end)
+	waitResult(t, end)
 	looked := make(chan struct{}, 10)
 	g.machines = func(hub *nodes.Hub) tool.Machines { return &watchedHub{hub, looked} }
 	g.restart(nil)
-	end = g.do(t.Context(), command("a", "make"))
-	within(t, looked)
+	end = g.runInBackground(t.Context(), command("a", "make"))
+	waitResult(t, looked)
 	g.tower = tooltest.Attach(t, g.hub, &tooltest.Machine{ID: "tower"})
 	g.answer(first, protocol.DecisionAllow, "", "")
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallDone {
 		t.Errorf("got %+v; want no error and Info.State CallDone", e)
 	}
 }
@@ -166,13 +166,13 @@ func TestWaitingCallThatARuleNowAllowsTakesItsQuestionBack(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	end := g.do(ctx, command("a", "make"))
+	end := g.runInBackground(ctx, command("a", "make"))
 	g.question(sub)
 	cancel(tool.ErrSuspended)
-	within(t, end)
+	waitResult(t, end)
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.restart(&tooltest.Machine{})
-	if res := g.must(command("a", "make")); res.Info.State != protocol.CallDone {
+	if res := g.mustRun(command("a", "make")); res.Info.State != protocol.CallDone {
 		t.Errorf("got %+v; want Info.State CallDone", res)
 	}
 	g.noQuestions()
@@ -182,16 +182,16 @@ func TestQuestionThatWasCancelledWithItsRunEndsTheCall(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	end := g.do(ctx, command("a", "make"))
+	end := g.runInBackground(ctx, command("a", "make"))
 	q := g.question(sub)
 	cancel(tool.ErrSuspended)
-	within(t, end)
+	waitResult(t, end)
 	q.State = protocol.QuestionCancelled
 	if _, _, err := g.store.Questions.Change(t.Context(), q.ID, func(now *protocol.Question) bool { *now = q; return true }); err != nil {
 		t.Fatal(err)
 	}
 	g.restart(&tooltest.Machine{})
-	if res := g.must(command("a", "make")); res.Info.State != protocol.CallCancelled || !res.IsError || res.Content.Text() == "" {
+	if res := g.mustRun(command("a", "make")); res.Info.State != protocol.CallCancelled || !res.IsError || res.Content.Text() == "" {
 		t.Errorf("got %+v; want Info.State CallCancelled, IsError and some Content.Text", res)
 	}
 }
@@ -204,15 +204,15 @@ func TestStoppedCallReturnsThePartialOutput(t *testing.T) {
 		return map[string]any{"status": "cancelled", "output": "half"}, nil
 	}})
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	end := g.do(t.Context(), command("a", "make"))
-	within(t, began)
+	end := g.runInBackground(t.Context(), command("a", "make"))
+	waitResult(t, began)
 	if list := g.Running(); len(list) != 1 || list[0].State != protocol.CallRunning {
 		t.Errorf("got %+v; want length 1 and list[0].State CallRunning", list)
 	}
 	if !g.Cancel("a") {
 		t.Error("the call was not under way")
 	}
-	e := within(t, end)
+	e := waitResult(t, end)
 	if e.err != nil || e.Info.State != protocol.CallCancelled || !e.IsError || !strings.Contains(e.Content.Text(), "half") || !strings.Contains(e.Content.Text(), "person stopped") {
 		t.Errorf("got %+v; want a cancelled call with its output so far", e)
 	}
@@ -224,10 +224,10 @@ func TestStoppedCallReturnsThePartialOutput(t *testing.T) {
 func TestStoppedQuestionEndsItsCall(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	sub := g.bus.Subscribe()
-	end := g.do(t.Context(), command("a", "make"))
+	end := g.runInBackground(t.Context(), command("a", "make"))
 	g.question(sub)
 	g.Cancel("a")
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || len(g.tower.Calls()) != 0 {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || len(g.tower.Calls()) != 0 {
 		t.Errorf("got %+v; want no error, e.Info.State CallCancelled and no g.tower.Calls", e)
 	}
 	g.noQuestions()
@@ -242,10 +242,10 @@ func TestStoppedCallSaysWhenTheMachineIsSilent(t *testing.T) {
 	}})
 	t.Cleanup(func() { close(quiet) })
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	end := g.do(t.Context(), command("a", "make"))
-	within(t, began)
+	end := g.runInBackground(t.Context(), command("a", "make"))
+	waitResult(t, began)
 	g.Cancel("a")
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "check before you repeat") {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallCancelled || !strings.Contains(e.Content.Text(), "check before you repeat") {
 		t.Errorf(`got %+v; want no error, Info.State CallCancelled and "check before you repeat" in Content.Text`, e)
 	}
 }
@@ -258,10 +258,10 @@ func TestMachineThatLeavesMakesTheOutcomeUnknown(t *testing.T) {
 		return nil, errors.New("too late")
 	}})
 	g.cfg.ToolApproval.DefaultDecision = "allow"
-	end := g.do(t.Context(), command("a", "make"))
-	within(t, began)
+	end := g.runInBackground(t.Context(), command("a", "make"))
+	waitResult(t, began)
 	g.tower.Detach()
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallUnknown || !strings.Contains(e.Content.Text(), "Unknown outcome") {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallUnknown || !strings.Contains(e.Content.Text(), "Unknown outcome") {
 		t.Errorf(`got %+v; want no error, Info.State CallUnknown and "Unknown outcome" in Content.Text`, e)
 	} else if f := e.Info.Fault; f == nil || f.Code != protocol.FaultTargetUnreachable || f.Retryable {
 		t.Errorf("got the fault %+v, want an unreachable machine that must not be tried again", f)
@@ -275,7 +275,7 @@ func TestCallThatTakesTooLongIsStopped(t *testing.T) {
 	}})
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.cfg.Timeouts.Tool = 300
-	res := g.must(command("a", "make"))
+	res := g.mustRun(command("a", "make"))
 	if res.Info.State != protocol.CallFailed || !strings.Contains(res.Content.Text(), "took longer than 300 milliseconds") || !strings.Contains(res.Content.Text(), "half") {
 		t.Errorf("got %+v; want a failed call with its output so far", res)
 	}
@@ -298,7 +298,7 @@ func TestNothingRunsThatCannotBeJournaled(t *testing.T) {
 			return nil
 		}
 		g.restart(&tooltest.Machine{})
-		e := within(t, g.do(t.Context(), command("a", "make")))
+		e := waitResult(t, g.runInBackground(t.Context(), command("a", "make")))
 		if !errors.Is(e.err, protocol.ErrStorage) || len(g.tower.Calls()) != 0 {
 			t.Errorf("%s: got %+v; want error ErrStorage and no g.tower.Calls", state, e)
 		}
@@ -311,10 +311,10 @@ func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	var all []<-chan callResult
 	for range 8 {
-		all = append(all, g.do(t.Context(), command("a", "make")))
+		all = append(all, g.runInBackground(t.Context(), command("a", "make")))
 	}
 	for _, ch := range all {
-		if e := within(t, ch); e.err != nil && !errors.Is(e.err, protocol.ErrConflict) {
+		if e := waitResult(t, ch); e.err != nil && !errors.Is(e.err, protocol.ErrConflict) {
 			t.Errorf("got %v; want no error or error ErrConflict", e.err)
 		}
 	}

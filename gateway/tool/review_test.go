@@ -38,7 +38,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	g := newReviewingGateway(t)
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	allowed, denied, other := g.do(t.Context(), command("a", "make test")), g.do(t.Context(), command("b", "make install")), g.do(t.Context(), command("c", "make"))
+	allowed, denied, other := g.runInBackground(t.Context(), command("a", "make test")), g.runInBackground(t.Context(), command("b", "make install")), g.runInBackground(t.Context(), command("c", "make"))
 	questions := map[string]protocol.Question{}
 	for range 3 {
 		q := g.question(sub)
@@ -46,10 +46,10 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 	}
 	g.rule(`{"tool":"Bash","argv":["make","install"],"verdict":"deny","reason":"not here"}`)
 	g.rule(`{"tool":"Bash","argv":["make","test"],"verdict":"allow"}`)
-	if e := within(t, allowed); e.err != nil || e.IsError {
+	if e := waitResult(t, allowed); e.err != nil || e.IsError {
 		t.Errorf("got %+v; want no error and not IsError", e)
 	}
-	if e := within(t, denied); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "not here") {
+	if e := waitResult(t, denied); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "not here") {
 		t.Errorf(`got %+v; want Info.State CallDenied and "not here" in Content.Text`, e)
 	}
 	for id, want := range map[string]string{"a": protocol.QuestionSuperseded, "b": protocol.QuestionSuperseded, "c": protocol.QuestionPending} {
@@ -69,7 +69,7 @@ func TestRuleMadeMeanwhileDecidesWhatIsAsked(t *testing.T) {
 		}
 	}
 	g.answer(questions["c"], protocol.DecisionDeny, "", "")
-	within(t, other)
+	waitResult(t, other)
 }
 
 func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
@@ -79,7 +79,7 @@ func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
 	}
 	sub := g.bus.Subscribe()
 	defer sub.Close()
-	end := g.do(t.Context(), command("a", "make"))
+	end := g.runInBackground(t.Context(), command("a", "make"))
 	g.question(sub)
 	_, err := g.store.Sessions.Update(t.Context(), chat, func(s *store.Session) {
 		s.Prefs.Approvals = &protocol.ApprovalMode{Mode: protocol.ModeReadOnly}
@@ -89,7 +89,7 @@ func TestChatThatMayOnlyReadNowIsNotAskedAboutCommands(t *testing.T) {
 	}
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: "agent:main:other", Session: &protocol.SessionEntry{SessionKey: "agent:main:other"}})
 	g.bus.Publish(protocol.Change{Kind: protocol.ChangeSession, SessionKey: chat, Session: &protocol.SessionEntry{SessionKey: chat}})
-	if e := within(t, end); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "read-only") {
+	if e := waitResult(t, end); e.Info.State != protocol.CallDenied || !strings.Contains(e.Content.Text(), "read-only") {
 		t.Errorf(`got %+v; want Info.State CallDenied and "read-only" in Content.Text`, e)
 	}
 }
@@ -98,11 +98,11 @@ func TestUndoRevokesTheGrantOfAnAnswer(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	for _, scope := range []string{protocol.ScopeAlways, protocol.ScopeSession} {
 		sub := g.bus.Subscribe()
-		end := g.do(t.Context(), command("first "+scope, "go vet ./gateway"))
+		end := g.runInBackground(t.Context(), command("first "+scope, "go vet ./gateway"))
 		q := g.question(sub)
 		g.answer(q, protocol.DecisionAllow, scope, "")
-		within(t, end)
-		g.must(command("second "+scope, "go vet ./gateway")) // without an approval
+		waitResult(t, end)
+		g.mustRun(command("second "+scope, "go vet ./gateway")) // without an approval
 		all, err := g.rules.All(t.Context())
 		if err != nil || len(all.Rules) != 1 || all.Rules[0].CreatedFrom != q.ID {
 			t.Fatalf("got %+v %v; want no error, all.Rules of length 1 and all.Rules[0].CreatedFrom %v", all, err, q.ID)
@@ -111,16 +111,16 @@ func TestUndoRevokesTheGrantOfAnAnswer(t *testing.T) {
 		if err != nil || res.Rules+res.Grants != 1 {
 			t.Fatalf("got %+v %v; want no error and Rules + Grants 1", res, err)
 		}
-		again := g.do(t.Context(), command("third "+scope, "go vet ./gateway"))
+		again := g.runInBackground(t.Context(), command("third "+scope, "go vet ./gateway"))
 		g.answer(g.question(sub), protocol.DecisionDeny, "", "")
-		within(t, again)
+		waitResult(t, again)
 		if _, err := g.rules.Undo(t.Context(), "ann", q.ID); err == nil {
 			t.Error("taken back twice")
 		}
 		if err := g.rules.Restore(t.Context(), "ann", all.Rules[0].ID); err != nil {
 			t.Error(err)
 		}
-		g.must(command("fourth "+scope, "go vet ./gateway")) // without an approval
+		g.mustRun(command("fourth "+scope, "go vet ./gateway")) // without an approval
 		if _, err := g.rules.Undo(t.Context(), "ann", q.ID); err != nil {
 			t.Error(err)
 		}

@@ -12,8 +12,8 @@ import (
 // confirmation, and the end of the call.
 func report(g *gateway, began chan struct{}) (confirmed <-chan error, end <-chan callResult) {
 	g.t.Helper()
-	end = g.do(g.t.Context(), command("a", "make"))
-	within(g.t, began)
+	end = g.runInBackground(g.t.Context(), command("a", "make"))
+	waitResult(g.t, began)
 	await, out := g.AwaitStored("a"), make(chan error, 1)
 	if ack, err := g.hub.Calls.Result("tower", protocol.ToolResultParams{CallID: "a", Result: done("all of it")}); err != nil || ack.Dropped {
 		g.t.Fatalf("result: got %+v, %v, want it accepted", ack, err)
@@ -38,33 +38,33 @@ func TestResultIsConfirmedOnceItIsStored(t *testing.T) {
 		return nil
 	}
 	confirmed, end := report(g, began)
-	within(t, isStoring)
+	waitResult(t, isStoring)
 	select {
 	case err := <-confirmed:
 		t.Errorf("confirmed with %v before it is stored", err)
 	default:
 	}
-	if state := g.row("a").Info.State; state != protocol.CallRunning {
+	if state := g.storedCall("a").Info.State; state != protocol.CallRunning {
 		t.Errorf("stored state: got %s, want %s", state, protocol.CallRunning)
 	}
 	close(mayStore)
-	if err := within(t, confirmed); err != nil {
+	if err := waitResult(t, confirmed); err != nil {
 		t.Errorf("confirmation: got %v, want none", err)
 	}
-	if state := g.row("a").Info.State; state != protocol.CallDone {
+	if state := g.storedCall("a").Info.State; state != protocol.CallDone {
 		t.Errorf("stored state: got %s, want %s", state, protocol.CallDone)
 	}
-	within(t, end)
+	waitResult(t, end)
 }
 
 func TestResultThatIsNotStoredIsReportedAgain(t *testing.T) {
 	g, began := startSilent(t)
 	g.finish = func() error { return errors.New("the test refuses this") }
 	confirmed, end := report(g, began)
-	if err := within(t, confirmed); !errors.Is(err, protocol.ErrUnavailable) {
+	if err := waitResult(t, confirmed); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("confirmation: got %v, want unavailable", err)
 	}
-	if e := within(t, end); e.err != nil || e.Info.State != protocol.CallDone {
+	if e := waitResult(t, end); e.err != nil || e.Info.State != protocol.CallDone {
 		t.Errorf("the call: got %s, %v, want it done", e.Info.State, e.err)
 	}
 	again := protocol.ToolResultParams{CallID: "a", Result: done("all of it")}
@@ -79,7 +79,7 @@ func TestResultThatIsNotStoredIsReportedAgain(t *testing.T) {
 	if res, err := g.AcceptLateResult(t.Context(), "tower", again); err != nil || res != nil {
 		t.Errorf("the third report: got %+v, %v, want it accepted without a message", res, err)
 	}
-	if row := g.row("a"); row.Info.State != protocol.CallDone || string(row.ResultJSON) != string(again.Result) {
+	if row := g.storedCall("a"); row.Info.State != protocol.CallDone || string(row.ResultJSON) != string(again.Result) {
 		t.Errorf("stored: got %s, %s, want the result", row.Info.State, row.ResultJSON)
 	}
 	if _, err := g.AcceptLateResult(t.Context(), "tower", again); !errors.Is(err, protocol.ErrNotFound) {

@@ -81,7 +81,7 @@ func TestTransferObeysRulesAboutFiles(t *testing.T) {
 			}
 			call := tool.Call{ID: protocol.CallID(fmt.Sprint(i, direct)), Tool: "gsv__Transfer", Args: json.RawMessage(c.args), Session: chat, Direct: direct}
 			before := moved
-			end := g.do(t.Context(), call)
+			end := g.runInBackground(t.Context(), call)
 			if want == policy.Ask {
 				q := g.question(sub)
 				if len(q.Offers) != 0 || q.Why == "" {
@@ -89,7 +89,7 @@ func TestTransferObeysRulesAboutFiles(t *testing.T) {
 				}
 				g.answer(q, protocol.DecisionDeny, "", "")
 			}
-			e := within(t, end)
+			e := waitResult(t, end)
 			if e.err != nil || (e.Info.State == protocol.CallDone) != (want == policy.Allow) || (moved > before) != (want == policy.Allow) {
 				t.Errorf("%s, direct %v: %s %q %v, want %s", c.args, direct, e.Info.State, e.Content.Text(), e.err, want)
 			}
@@ -121,7 +121,7 @@ func TestLaterDecisionIsAddedToTheEntryOfItsCall(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.Registry.Register(transferTool(func() {}))
 	call := tool.Call{ID: "a", Tool: "gsv__Transfer", Args: json.RawMessage(`{"source":"tower:/srv/a","destination":"gsv:a"}`), Principal: auth.Owner("ann"), Direct: true}
-	if res := g.must(call); res.Info.State != protocol.CallDone {
+	if res := g.mustRun(call); res.Info.State != protocol.CallDone {
 		t.Fatalf("first call: got %s (%s), want done", res.Info.State, res.Info.Error)
 	}
 	again := call
@@ -166,12 +166,12 @@ func TestLaterDecisionIsAddedToTheEntryOfItsCall(t *testing.T) {
 		if err := <-result; (err == nil) != (c.verdict == policy.Allow) {
 			t.Errorf("got %v, want %s", err, c.verdict)
 		}
-		judged := g.row("a").Continued.Judged
+		judged := g.storedCall("a").Continued.Judged
 		if last := judged[len(judged)-1]; last.Verdict != string(c.verdict) || (last.ApprovalID != "") != (c.decision != "") || !last.Resumed || last.Why == "" {
 			t.Errorf("added: got %+v, want %s, with a question %v", last, c.verdict, c.decision != "")
 		}
 	}
-	if state := g.row("a").Info.State; state != protocol.CallDone {
+	if state := g.storedCall("a").Info.State; state != protocol.CallDone {
 		t.Errorf("state of the call: got %s, want done", state)
 	}
 	if list, _, err := g.store.Calls.List(t.Context(), protocol.JournalListParams{Limit: 10}); err != nil || len(list) != 1 {

@@ -32,7 +32,7 @@ func TestQuestionEndsWhenNobodyCanAnswer(t *testing.T) {
 			g.cfg.Approvals.Timeout = int(c.set.Milliseconds())
 			call := command("a", "make")
 			call.AskedBy = protocol.AskedBy{Kind: c.kind}
-			end := g.do(t.Context(), call)
+			end := g.runInBackground(t.Context(), call)
 			synctest.Wait()
 			open, err := g.gate.Pending(t.Context())
 			if err != nil || len(open) != 1 {
@@ -66,7 +66,7 @@ func TestQuestionEndsWhenNobodyCanAnswer(t *testing.T) {
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError || !strings.Contains(e.Content.Text(), "Nobody answered") || !strings.Contains(e.Content.Text(), c.say) {
 				t.Errorf(`got %s, %s: %+v; want no error, e.Info.State CallDenied, e.IsError, "Nobody answered" in e.Content.Text and %v in e.Content.Text`, c.kind, c.set, e, c.say)
 			}
-			if row := g.row("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
+			if row := g.storedCall("a"); row.Info.State != protocol.CallDenied || len(g.tower.Calls()) != 0 {
 				t.Errorf("%s, %s: the journal has %+v, and it ran %d times", c.kind, c.set, row.Info, len(g.tower.Calls()))
 			}
 			g.noQuestions()
@@ -84,7 +84,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 			call := command(id, "make "+id)
 			call.Run, call.AskedBy = protocol.RunID(run), protocol.AskedBy{Kind: kind}
 			began := time.Now()
-			e := <-g.do(t.Context(), call)
+			e := <-g.runInBackground(t.Context(), call)
 			if e.err != nil || e.Info.State != protocol.CallDenied || !e.IsError {
 				t.Errorf("%s: got %+v; want no error, Info.State CallDenied and IsError", id, e)
 			}
@@ -129,7 +129,7 @@ func TestARunIsAskedAboutAgainOnceSomebodyAnswered(t *testing.T) {
 		do := func(id string) <-chan callResult {
 			call := command(id, "make "+id)
 			call.AskedBy = protocol.AskedBy{Kind: protocol.AskedBySchedule}
-			end := g.do(t.Context(), call)
+			end := g.runInBackground(t.Context(), call)
 			synctest.Wait()
 			return end
 		}

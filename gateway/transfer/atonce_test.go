@@ -36,8 +36,9 @@ func (s *stuckStore) Put(ctx context.Context, t store.Transfer, changes ...store
 	return err
 }
 
-// openStuck returns an engine with a transfer in a state, and its store, whose writes are stuck.
-func openStuck(t *testing.T, state string, isWritten bool) (*transfer.Engine, *stuckStore) {
+// openStuckEngine returns an engine with a transfer in a state, and its store, whose writes are
+// stuck.
+func openStuckEngine(t *testing.T, state string, isWritten bool) (*transfer.Engine, *stuckStore) {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "x.db"))
 	if err != nil {
@@ -103,7 +104,7 @@ func TestTwoClientsAtOnce(t *testing.T) {
 	} {
 		t.Run(c.first+" and "+c.second+" while "+c.before, func(t *testing.T) {
 			t.Parallel()
-			e, s := openStuck(t, c.before, false)
+			e, s := openStuckEngine(t, c.before, false)
 			results := [2]chan error{make(chan error, 1), make(chan error, 1)}
 			for i, name := range []string{c.first, c.second} {
 				go func() {
@@ -151,7 +152,7 @@ func TestKillAroundAStore(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				killed, s := openStuck(t, c.before, isWritten)
+				killed, s := openStuckEngine(t, c.before, isWritten)
 				acknowledged := make(chan error, 1)
 				go func() {
 					_, err := clientRequests[c.request](t.Context(), killed)
@@ -190,7 +191,7 @@ func TestRestartInEveryState(t *testing.T) {
 	} {
 		t.Run(c.before, func(t *testing.T) {
 			t.Parallel()
-			e, s := openStuck(t, c.before, false)
+			e, s := openStuckEngine(t, c.before, false)
 			close(s.proceed)
 			loaded, text := "", ""
 			for _, now := range e.Open() {

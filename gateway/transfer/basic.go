@@ -213,14 +213,14 @@ func separatorsOf(p string) string {
 	return `/\`
 }
 
-// parts splits a path of any system at its last separator.
-func parts(p string) (dir, name string) {
+// splitPath splits a path of any system at its last separator.
+func splitPath(p string) (dir, name string) {
 	i := strings.LastIndexAny(p, separatorsOf(p))
 	return p[:i+1], p[i+1:]
 }
 
 func lastPart(p string) string {
-	_, name := parts(strings.TrimRight(p, `/\`))
+	_, name := splitPath(strings.TrimRight(p, `/\`))
 	return name
 }
 
@@ -238,7 +238,7 @@ func upward(p, name string) string {
 		return p
 	}
 	for range strings.Count(name, "/") + 1 {
-		dir, _ := parts(p)
+		dir, _ := splitPath(p)
 		p = strings.TrimRight(dir, `/\`)
 	}
 	return p

@@ -18,14 +18,14 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// put writes a file of a node.
-func (r *rig) put(id protocol.NodeID, name, content string) {
+// writeFile writes a file of a node.
+func (r *testGateway) writeFile(id protocol.NodeID, name, content string) {
 	r.t.Helper()
-	write(r.t.(*testing.T), content, r.nodes[id].dir, filepath.FromSlash(name))
+	writeFile(r.t.(*testing.T), content, r.nodes[id].dir, filepath.FromSlash(name))
 }
 
-// tree returns every file below a folder, except those retained for an undo.
-func tree(t *testing.T, dir string) map[string]string {
+// filesBelow returns every file below a folder, except those retained for an undo.
+func filesBelow(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
@@ -48,7 +48,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func wantFiles(t *testing.T, got, want map[string]string) {
+func checkFiles(t *testing.T, got, want map[string]string) {
 	t.Helper()
 	if !maps.Equal(got, want) {
 		t.Errorf("got files %q, want %q", got, want)
@@ -78,20 +78,20 @@ func TestBasicDestinationLosesNothing(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, "a")
+			r := newTestGateway(t, "a")
 			s := newBasicNode(t, r, "basic", !c.noGlob)
-			r.put("a", "x", "new")
+			r.writeFile("a", "x", "new")
 			want := make(map[string]string)
 			for _, p := range c.there {
 				s.put(p, "old")
 				want[p] = "old"
 			}
-			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "basic:" + name, Conflict: c.conflict}).ID, patience)
+			tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "basic:" + name, Conflict: c.conflict}).ID, patience)
 			state, path, bytes := protocol.TransferDone, c.to, int64(3)
 			switch {
 			case c.fails != "":
 				state, bytes = protocol.TransferFailed, 0
-				if n := s.got(protocol.EventTransferReceive); n > 0 {
+				if n := s.eventCount(protocol.EventTransferReceive); n > 0 {
 					t.Errorf("the destination got %d transfer.receive, want none", n)
 				}
 			case c.skipped > 0:
@@ -103,36 +103,36 @@ func TestBasicDestinationLosesNothing(t *testing.T) {
 			if tr.State != state || !strings.Contains(tr.Error, c.fails) || tr.Path != path || tr.BytesDone != bytes || tr.Skipped != c.skipped || !tr.Simple {
 				t.Errorf("got %s, error %q, path %q, %d bytes, %d skipped; want %s, %q, %q, %d, %d", tr.State, tr.Error, tr.Path, tr.BytesDone, tr.Skipped, state, c.fails, path, bytes, c.skipped)
 			}
-			wantFiles(t, s.get(), want)
+			checkFiles(t, s.get(), want)
 		})
 	}
 }
 
 func TestAFileThatMayBeItsOwnDestinationIsRefused(t *testing.T) {
-	r := newRig(t)
+	r := newTestGateway(t)
 	s := newBasicNode(t, r, "basic", true)
 	s.put("/ws/A.txt", "kept")
 	for _, to := range []string{"A.txt", "/ws/a.txt", "/ws/x/../A.txt"} {
 		t.Run(to, func(t *testing.T) {
 			tr, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:" + to, Conflict: protocol.ConflictOverwrite})
 			if err == nil {
-				tr = r.end(tr.ID, patience)
+				tr = r.waitEnd(tr.ID, patience)
 			}
 			if err == nil && tr.State != protocol.TransferFailed {
 				t.Errorf("%s: got %s, want a refusal", to, tr.State)
 			}
 		})
 	}
-	wantFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept"})
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:/ws/b.txt"}).ID, patience)
+	checkFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept"})
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"basic:/ws/A.txt"}, Destination: "basic:/ws/b.txt"}).ID, patience)
 	if tr.State != protocol.TransferDone {
 		t.Errorf("a copy on one machine: got %s, error %q, want done", tr.State, tr.Error)
 	}
-	wantFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept", "/ws/b.txt": "kept"})
+	checkFiles(t, s.get(), map[string]string{"/ws/A.txt": "kept", "/ws/b.txt": "kept"})
 }
 
-// window connects a client that sends and receives this computer's files.
-func (r *rig) window(dir string) *client.Client {
+// connectWindow connects a client that sends and receives this computer's files.
+func (r *testGateway) connectWindow(dir string) *client.Client {
 	r.t.Helper()
 	up := make(chan struct{}, 8)
 	c := client.New(client.Options{
@@ -162,19 +162,19 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 		}
 		return m
 	}
-	ends := func(t *testing.T) (r *rig, s *basicNode, w *client.Client, dirs map[protocol.NodeID]string) {
-		r = newRig(t, "a")
+	ends := func(t *testing.T) (r *testGateway, s *basicNode, w *client.Client, dirs map[protocol.NodeID]string) {
+		r = newTestGateway(t, "a")
 		s = newBasicNode(t, r, "basic", true)
 		here := t.TempDir()
-		return r, s, r.window(here), map[protocol.NodeID]string{"a": r.nodes["a"].dir, protocol.Here: here, protocol.NativePrefix: filepath.Join(r.home, "agents", "main")}
+		return r, s, r.connectWindow(here), map[protocol.NodeID]string{"a": r.nodes["a"].dir, protocol.Here: here, protocol.NativePrefix: filepath.Join(r.home, "agents", "main")}
 	}
-	run := func(t *testing.T, r *rig, w *client.Client, p protocol.TransferStartParams) protocol.Transfer {
+	run := func(t *testing.T, r *testGateway, w *client.Client, p protocol.TransferStartParams) protocol.Transfer {
 		t.Helper()
 		tr, err := client.Call(t.Context(), w, protocol.TransferStart, p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr = r.end(tr.ID, patience)
+		tr = r.waitEnd(tr.ID, patience)
 		if tr.State != protocol.TransferDone || tr.Files != 4 || tr.FilesDone != 4 || tr.Bytes != 7 {
 			t.Errorf("got %s, %d of %d files, %d bytes, error %q, problems %v; want done, 4 files, 7 bytes", tr.State, tr.FilesDone, tr.Files, tr.Bytes, tr.Error, tr.Problems)
 		}
@@ -185,7 +185,7 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 			t.Parallel()
 			r, s, w, dirs := ends(t)
 			for name, text := range content {
-				write(t, text, dirs[end], "in", filepath.FromSlash(name))
+				writeFile(t, text, dirs[end], "in", filepath.FromSlash(name))
 			}
 			base := string(end) + ":"
 			if end == protocol.Here {
@@ -194,7 +194,7 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 			os.MkdirAll(filepath.Join(dirs[end], "in", "dir", "empty"), 0o700)
 			os.Symlink("two.txt", filepath.Join(dirs[end], "in", "dir", "link"))
 			tr := run(t, r, w, protocol.TransferStartParams{Sources: []string{base + "in/one.txt", base + "in/dir"}, Destination: "basic:inbox", Into: true})
-			wantFiles(t, s.get(), at("inbox/"))
+			checkFiles(t, s.get(), at("inbox/"))
 			if tr.Path != "inbox/one.txt" || tr.BytesDone != 7 {
 				t.Errorf("got path %s, %d bytes, want inbox/one.txt, 7", tr.Path, tr.BytesDone)
 			}
@@ -224,7 +224,7 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 			}
 			p := protocol.TransferStartParams{Sources: []string{"basic:/data/one.txt", "basic:/data/dir"}, Destination: to, Into: true, Conflict: protocol.ConflictOverwrite}
 			tr := run(t, r, w, p)
-			wantFiles(t, tree(t, filepath.Join(dirs[end], "in")), at(""))
+			checkFiles(t, filesBelow(t, filepath.Join(dirs[end], "in")), at(""))
 			if len(tr.Problems) != 1 || tr.Problems[0].Path != "dir/empty" {
 				t.Errorf("got problems %v, want one about dir/empty", tr.Problems)
 			}
@@ -235,34 +235,34 @@ func TestFilesAndFoldersGoToAndFromABasicNode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tr = r.end(tr.ID, patience); tr.Kept != 2 {
+			if tr = r.waitEnd(tr.ID, patience); tr.Kept != 2 {
 				t.Errorf("got %s, %q, %d kept, want 2", tr.State, tr.Error, tr.Kept)
 			}
 			if tr, err := client.Call(t.Context(), w, protocol.TransferUndo, protocol.TransferParams{ID: tr.ID}); err != nil || tr.Undone != 2 {
 				t.Errorf("undo: got %d, %v, want 2", tr.Undone, err)
 			}
-			wantFiles(t, tree(t, filepath.Join(dirs[end], "in")), at(""))
+			checkFiles(t, filesBelow(t, filepath.Join(dirs[end], "in")), at(""))
 		})
 	}
 }
 
 func TestAFolderOfABasicNodeWithoutAListingToolIsNotSent(t *testing.T) {
-	r := newRig(t, "a")
+	r := newTestGateway(t, "a")
 	s := newBasicNode(t, r, "basic", false)
 	s.put("/data/x", "1")
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/data"}, Destination: "a:in", Into: true}).ID, patience)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"basic:/data"}, Destination: "a:in", Into: true}).ID, patience)
 	if tr.State != protocol.TransferFailed {
 		t.Errorf("got %s, want failed", tr.State)
 	}
-	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/data/x"}, Destination: "a:in", Into: true}).ID, patience)
+	tr = r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"basic:/data/x"}, Destination: "a:in", Into: true}).ID, patience)
 	if tr.State != protocol.TransferDone {
 		t.Errorf("one file: got %s, error %q, want done", tr.State, tr.Error)
 	}
-	wantFiles(t, tree(t, r.nodes["a"].dir), map[string]string{"in/x": "1"})
+	checkFiles(t, filesBelow(t, r.nodes["a"].dir), map[string]string{"in/x": "1"})
 }
 
 func TestAnExistingFileOfABasicNodeCountsAsSkipped(t *testing.T) {
-	r := newRig(t, "a")
+	r := newTestGateway(t, "a")
 	s := newBasicNode(t, r, "basic", true)
 	for _, c := range []struct {
 		conflict, content string
@@ -277,25 +277,25 @@ func TestAnExistingFileOfABasicNodeCountsAsSkipped(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.put("/x", c.content)
-			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:in/x", Conflict: c.conflict}).ID, patience)
+			tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:in/x", Conflict: c.conflict}).ID, patience)
 			bytes := int64(len(c.content)) * int64(1-c.skipped)
 			if tr.State != protocol.TransferDone || tr.Skipped != c.skipped || tr.BytesDone != bytes || filepath.Base(tr.Path) != c.name {
 				t.Errorf("%s of %s: got %s, %d skipped, %d bytes, %s; want %d, %d, %s", c.conflict, c.content, tr.State, tr.Skipped, tr.BytesDone, tr.Path, c.skipped, bytes, c.name)
 			}
 		})
 	}
-	wantFiles(t, tree(t, filepath.Join(r.nodes["a"].dir, "in")), map[string]string{"x": "fourth", "x (2)": "second"})
+	checkFiles(t, filesBelow(t, filepath.Join(r.nodes["a"].dir, "in")), map[string]string{"x": "fourth", "x (2)": "second"})
 }
 
 func TestAMachineThatNamesItsSourcesTakesFilesOfABasicNode(t *testing.T) {
-	r := newRig(t, "a")
+	r := newTestGateway(t, "a")
 	s := newBasicNode(t, r, "basic", true)
 	s.put("/x", "1")
 	for from, want := range map[protocol.NodeID]string{"basic": protocol.TransferDone, "other": protocol.TransferFailed} {
 		r.nodes["a"].stop()
 		r.nodes["a"].takes.From = []protocol.NodeID{from}
-		r.boot("a")
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:x", Later: true}).ID, patience)
+		r.startNode("a")
+		tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"basic:/x"}, Destination: "a:x", Later: true}).ID, patience)
 		if tr.State != want {
 			t.Errorf("a machine that takes files from %s: got %s, error %q, want %s", from, tr.State, tr.Error, want)
 		}

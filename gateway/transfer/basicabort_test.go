@@ -15,10 +15,10 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// onlyBasic restricts every node to the basic protocol, and lets transfers overwrite.
-func onlyBasic(s *testEngine) { s.kinds, s.conflict = nil, protocol.ConflictOverwrite }
+// useBasicProtocol restricts every node to the basic protocol, and lets transfers overwrite.
+func useBasicProtocol(s *testEngine) { s.kinds, s.conflict = nil, protocol.ConflictOverwrite }
 
-// meta, accept, complete and done send the reports of a puppet that knows only the basic protocol.
+// meta, accept, complete and done send the reports of a node that knows only the basic protocol.
 // A negative number is left out.
 func (s *testEngine) meta(p *scriptedNode, id uint32, size int64, err string) {
 	params := protocol.TransferMetaParams{TransferID: &id, Error: err}
@@ -103,7 +103,7 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 		"the destination never says it has it": {on: map[string]act{end: nothing}, want: []string{"Transfer timeout", part}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, onlyBasic, func(s *testEngine) {
+			inBubble(t, useBasicProtocol, func(s *testEngine) {
 				on := c.on
 				hears := func(p *scriptedNode, event string, id uint32) {
 					if f := on[event]; f != nil {
@@ -121,8 +121,8 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 						s.done(p, id, p.got.Load(), "")
 					}
 				}
-				s.comes("a", hears)
-				s.comes("b", hears)
+				s.connectNode("a", hears)
+				s.connectNode("b", hears)
 				id := s.start()
 				advanceTime(2 * time.Minute)
 				tr := s.get(id)
@@ -138,8 +138,8 @@ func TestEveryWayABasicTransferEnds(t *testing.T) {
 					t.Errorf("got %s, %d bytes, error %q, want done, %d bytes", tr.State, tr.BytesDone, tr.Error, c.size)
 				}
 				on = nil
-				s.comes("a", hears)
-				s.comes("b", hears)
+				s.connectNode("a", hears)
+				s.connectNode("b", hears)
 				id = s.start()
 				advanceTime(time.Minute)
 				if tr := s.get(id); tr.State != protocol.TransferDone || tr.BytesDone != 5 {
@@ -180,8 +180,8 @@ func TestInvalidListingSendsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(s *testEngine) { s.kinds, s.oneTool = nil, c.glob }, func(s *testEngine) {
-				s.comes("a", s.source(5, 0))
-				s.comes("b", func(_ *scriptedNode, event string, _ uint32) { t.Errorf("b got %s", event) })
+				s.connectNode("a", s.reportSizeAfter(5, 0))
+				s.connectNode("b", func(_ *scriptedNode, event string, _ uint32) { t.Errorf("b got %s", event) })
 				s.conflict = protocol.ConflictRename
 				id := s.start()
 				advanceTime(2 * time.Minute)
@@ -211,8 +211,8 @@ func TestToolReportsTheWrittenPathAndBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, doNothing, func(s *testEngine) {
-				s.comes("a", s.source(5, 0))
-				s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
+				s.connectNode("a", s.reportSizeAfter(5, 0))
+				s.connectNode("b", s.acceptThen(func(p *scriptedNode, id uint32) {
 					c.done.TransferID = &id
 					proceed, _ := s.e.Relays().Done(p, c.done)
 					proceed()

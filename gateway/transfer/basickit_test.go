@@ -70,7 +70,7 @@ type basicNode struct {
 }
 
 // newBasicNode connects a node with the tool Glob, or without any tool that lists files.
-func newBasicNode(t *testing.T, r *rig, id string, glob bool) *basicNode {
+func newBasicNode(t *testing.T, r *testGateway, id string, glob bool) *basicNode {
 	t.Helper()
 	s := &basicNode{
 		t: t, id: protocol.NodeID(id), files: make(map[string]string), writes: make(map[uint32]string), reads: make(map[uint32]string), events: make(chan func(), 1000),
@@ -99,7 +99,7 @@ func newBasicNode(t *testing.T, r *rig, id string, glob bool) *basicNode {
 	})
 	s.stop = sync.OnceFunc(func() { cancel(); s.wg.Wait() })
 	t.Cleanup(s.stop)
-	r.online(s.id)
+	r.waitOnline(s.id)
 	return s
 }
 
@@ -116,7 +116,7 @@ func (s *basicNode) get() map[string]string {
 	return maps.Clone(s.files)
 }
 
-func (s *basicNode) got(event string) int {
+func (s *basicNode) eventCount(event string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0

@@ -25,8 +25,8 @@ import (
 func BenchmarkRelay(b *testing.B) {
 	const size = 1 << 30
 	var l lan
-	r := newNear(b, &l, "a", "b")
-	from := r.file("a", "x.bin", size)
+	r := newNearGateway(b, &l, "a", "b")
+	from := r.createFile("a", "x.bin", size)
 	move := func(b *testing.B, route string) {
 		b.SetBytes(size)
 		began := cpuTime()
@@ -34,7 +34,7 @@ func BenchmarkRelay(b *testing.B) {
 			b.ReportMetric(float64((cpuTime()-began).Milliseconds())/1000/float64(b.N), "cpu-s/GiB")
 		}()
 		for b.Loop() {
-			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 2*time.Minute)
+			tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, 2*time.Minute)
 			if tr.State != protocol.TransferDone || tr.Route != route {
 				b.Fatalf("got %+v, want it done over %s", tr, route)
 			}
@@ -47,15 +47,15 @@ func BenchmarkRelay(b *testing.B) {
 	b.Run("fairlead", func(b *testing.B) {
 		l.closed.Store(true)
 		defer l.closed.Store(false)
-		r.file("a", "apart.bin", 1)
+		r.createFile("a", "apart.bin", 1)
 		// The first failed try prevents further ones.
-		r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:apart.bin"}, Destination: "b:apart.bin"}).ID, time.Minute)
+		r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:apart.bin"}, Destination: "b:apart.bin"}).ID, time.Minute)
 		move(b, protocol.RouteRelay)
 	})
 	b.Run("bare", func(b *testing.B) {
 		b.SetBytes(size)
 		for b.Loop() {
-			bareSend(b, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+			sendPlain(b, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 			b.StopTimer()
 			os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin"))
 			b.StartTimer()
@@ -66,8 +66,8 @@ func BenchmarkRelay(b *testing.B) {
 // cpuTime returns the processor time of this process, or 0 if that is unknown.
 var cpuTime = func() time.Duration { return 0 }
 
-// bareSend sends a file over two TCP hops with plain reads and writes.
-func bareSend(b *testing.B, from, to string) {
+// sendPlain sends a file over two TCP hops with plain reads and writes.
+func sendPlain(b *testing.B, from, to string) {
 	b.Helper()
 	listen := func() net.Listener {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -145,14 +145,14 @@ func bareSend(b *testing.B, from, to string) {
 // BenchmarkSmallFiles moves 10,000 files of 4 KiB.
 func BenchmarkSmallFiles(b *testing.B) {
 	const files = 10_000
-	r := newRig(b, "a", "b")
+	r := newTestGateway(b, "a", "b")
 	for i := range files {
-		r.file("a", fmt.Sprintf("many/%02d/%04d", i%50, i), 4096)
+		r.createFile("a", fmt.Sprintf("many/%02d/%04d", i%50, i), 4096)
 	}
 	n := 0
 	for b.Loop() {
 		n++
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:many"}, Destination: fmt.Sprintf("b:to%d", n)}).ID, 2*time.Minute)
+		tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:many"}, Destination: fmt.Sprintf("b:to%d", n)}).ID, 2*time.Minute)
 		if tr.State != protocol.TransferDone || tr.FilesDone != files {
 			b.Fatalf("got %+v, want %d files", tr, files)
 		}
@@ -176,9 +176,9 @@ func BenchmarkCallsBesideTransfers(b *testing.B) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	} else {
-		r := newRig(b, "a", "b")
-		r.file("a", "x.bin", 256<<20)
-		r.file("a", "y.bin", 256<<20+1)
+		r := newTestGateway(b, "a", "b")
+		r.createFile("a", "x.bin", 256<<20)
+		r.createFile("a", "y.bin", 256<<20+1)
 		c = r.c
 	}
 	var stop atomic.Bool

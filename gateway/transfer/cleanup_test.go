@@ -12,68 +12,68 @@ import (
 // A transfer that is cancelled while its destination is offline leaves no unfinished files once the
 // destination is back, even if the gateway was restarted in between.
 func TestACancelledTransferIsRemovedFromAReturningMachine(t *testing.T) {
-	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 24<<20)
+	r := newTestGateway(t, "a", "b")
+	r.createFile("a", "x.bin", 24<<20)
 	b := r.nodes["b"]
 	for _, restart := range []bool{false, true} {
-		r.nodes["a"].wire.slow.turn(true)
-		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
-		b.wire.cut(true)
-		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.State == protocol.TransferWaiting })
-		if parts(t, b.dir) != 1 {
+		r.nodes["a"].wire.slow.setOn(true)
+		tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+		r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
+		b.wire.disconnect(true)
+		r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.State == protocol.TransferWaiting })
+		if unfinishedCount(t, b.dir) != 1 {
 			t.Fatal("nothing unfinished is there")
 		}
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
+		if end := r.waitEnd(tr.ID, patience); end.State != protocol.TransferCancelled {
 			t.Fatalf("got %+v, want it cancelled", end)
 		}
 		if restart {
 			r.stopGW()
 			r.start()
 		}
-		b.wire.cut(false)
-		for end := time.Now().Add(3 * time.Minute); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
+		b.wire.disconnect(false)
+		for end := time.Now().Add(3 * time.Minute); unfinishedCount(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("what was unfinished is there for good")
 			}
 		}
-		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
+		r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
 	}
 }
 
 // A sent request to remove unfinished files may not have been received.
 func TestAMissedCancellationIsRepeated(t *testing.T) {
-	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 24<<20)
+	r := newTestGateway(t, "a", "b")
+	r.createFile("a", "x.bin", 24<<20)
 	b := r.nodes["b"]
-	r.nodes["a"].wire.slow.turn(true)
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
+	r.nodes["a"].wire.slow.setOn(true)
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
 	b.wire.deaf.Store(true)
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
+	if end := r.waitEnd(tr.ID, patience); end.State != protocol.TransferCancelled {
 		t.Fatalf("got %+v, want it cancelled", end)
 	}
-	if parts(t, b.dir) != 1 {
+	if unfinishedCount(t, b.dir) != 1 {
 		t.Fatal("nothing unfinished is there")
 	}
-	b.wire.cut(true)
+	b.wire.disconnect(true)
 	b.wire.deaf.Store(false)
-	b.wire.cut(false)
-	for end := time.Now().Add(3 * time.Minute); parts(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
+	b.wire.disconnect(false)
+	for end := time.Now().Add(3 * time.Minute); unfinishedCount(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("what was unfinished is there for good")
 		}
 	}
-	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
+	r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
 }
 
-func parts(t *testing.T, dir string) int {
+func unfinishedCount(t *testing.T, dir string) int {
 	t.Helper()
 	list, err := os.ReadDir(dir)
 	if err != nil {

@@ -74,21 +74,21 @@ func (c lanConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// newNear returns a rig whose nodes are on one private network.
-func newNear(t testing.TB, l *lan, ids ...protocol.NodeID) *rig {
+// newNearGateway returns a gateway whose nodes are on one private network.
+func newNearGateway(t testing.TB, l *lan, ids ...protocol.NodeID) *testGateway {
 	t.Helper()
-	r := newRig(t)
+	r := newTestGateway(t)
 	for _, id := range ids {
 		m := &machine{dir: t.TempDir(), home: t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}, direct: l.connector()}
 		r.nodes[id] = m
-		r.boot(id)
+		r.startNode(id)
 		t.Cleanup(func() { m.stop() })
-		r.online(id)
+		r.waitOnline(id)
 	}
 	return r
 }
 
-func (r *rig) same(a, b string) {
+func (r *testGateway) checkSameContent(a, b string) {
 	r.t.Helper()
 	var sums [2][]byte
 	for i, p := range []string{a, b} {
@@ -111,30 +111,30 @@ func (r *rig) same(a, b string) {
 
 func TestMachinesThatMayConnectDirectlyDo(t *testing.T) {
 	var l lan
-	r := newNear(t, &l, "a", "b")
-	from := r.file("a", "x.bin", 8<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
+	r := newNearGateway(t, &l, "a", "b")
+	from := r.createFile("a", "x.bin", 8<<20)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.BytesDone != 8<<20 || tr.Attempts != 1 {
 		t.Errorf("got %+v, want it done directly in one attempt", tr)
 	}
 	if n := l.bytes.Load(); n < 8<<20 {
 		t.Errorf("got %d bytes directly, want at least %d", n, 8<<20)
 	}
-	r.same(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	r.checkSameContent(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 }
 
 func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 	var l lan
 	l.closed.Store(true)
-	r := newNear(t, &l, "a", "b")
-	from := r.file("a", "x.bin", 5<<20)
+	r := newNearGateway(t, &l, "a", "b")
+	from := r.createFile("a", "x.bin", 5<<20)
 	for _, name := range []string{"1", "2"} {
 		t.Run(name, func(t *testing.T) {
-			tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, patience)
+			tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:" + name}).ID, patience)
 			if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 1 {
 				t.Errorf("got %+v, want it done over the relay in one attempt", tr)
 			}
-			r.same(from, filepath.Join(r.nodes["b"].dir, name))
+			r.checkSameContent(from, filepath.Join(r.nodes["b"].dir, name))
 		})
 	}
 	if n := l.dials.Load(); n != 1 {
@@ -145,15 +145,15 @@ func TestMachinesThatDoNotReachEachOtherUseTheGateway(t *testing.T) {
 func TestBrokenDirectTransferContinuesOverTheGateway(t *testing.T) {
 	var l lan
 	l.limit.Store(6 << 20)
-	r := newNear(t, &l, "a", "b")
-	from := r.file("a", "x.bin", 16<<20)
-	r.file("a", "d/small", 10)
-	r.file("a", "d/large", 1<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:d", "a:x.bin"}, Destination: "b:in"}).ID, patience)
+	r := newNearGateway(t, &l, "a", "b")
+	from := r.createFile("a", "x.bin", 16<<20)
+	r.createFile("a", "d/small", 10)
+	r.createFile("a", "d/large", 1<<20)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:d", "a:x.bin"}, Destination: "b:in"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || tr.Attempts != 2 || tr.FilesDone != 3 {
 		t.Errorf("got %+v, want 3 files over the relay in the second attempt", tr)
 	}
-	r.same(from, filepath.Join(r.nodes["b"].dir, "in", "x.bin"))
+	r.checkSameContent(from, filepath.Join(r.nodes["b"].dir, "in", "x.bin"))
 	if list, err := filepath.Glob(filepath.Join(r.nodes["b"].dir, "in", ".*")); err != nil || len(list) > 0 {
 		t.Errorf("got leftovers %v, error %v, want none", list, err)
 	}
@@ -161,29 +161,29 @@ func TestBrokenDirectTransferContinuesOverTheGateway(t *testing.T) {
 
 func TestNoPortIsOpenedUnlessBothOwnersWantIt(t *testing.T) {
 	var l lan
-	r := newNear(t, &l, "a")
-	r.add("b")
-	r.online("b")
+	r := newNearGateway(t, &l, "a")
+	r.addNode("b")
+	r.waitOnline("b")
 	for _, way := range [][2]string{{"a", "b"}, {"b", "a"}, {"a", "a"}} {
 		name := "x-" + way[0] + way[1]
-		from := r.file(protocol.NodeID(way[0]), name, 3<<20)
+		from := r.createFile(protocol.NodeID(way[0]), name, 3<<20)
 		to := way[1] + ":got-" + name
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{way[0] + ":" + name}, Destination: to}).ID, patience)
+		tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{way[0] + ":" + name}, Destination: to}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay {
 			t.Errorf("got %+v, want it done over the relay", tr)
 		}
-		r.same(from, filepath.Join(r.nodes[protocol.NodeID(way[1])].dir, "got-"+name))
+		r.checkSameContent(from, filepath.Join(r.nodes[protocol.NodeID(way[1])].dir, "got-"+name))
 	}
 	if l.asked.Load() > 0 || l.dials.Load() > 0 {
 		t.Errorf("got %d ports, %d connections, want none", l.asked.Load(), l.dials.Load())
 	}
 }
 
-// under waits until a transfer runs directly, and slowly.
-func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
+// startDirect starts a transfer and waits until it runs directly, and slowly.
+func (r *testGateway) startDirect(l *lan, p protocol.TransferStartParams) protocol.Transfer {
 	r.t.Helper()
-	l.slow.turn(true)
-	tr := r.until(r.begin(p).ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 2<<20 })
+	l.slow.setOn(true)
+	tr := r.waitTransfer(r.startTransfer(p).ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 2<<20 })
 	if tr.State != protocol.TransferRunning || tr.Route != protocol.RouteDirect {
 		r.t.Fatalf("got %+v, want it running directly", tr)
 	}
@@ -193,7 +193,7 @@ func (r *rig) under(l *lan, p protocol.TransferStartParams) protocol.Transfer {
 func TestDirectTransferResumes(t *testing.T) {
 	const size = 12 << 20
 	var l lan
-	r := newNear(t, &l, "a", "b")
+	r := newNearGateway(t, &l, "a", "b")
 	for _, c := range []struct {
 		name string
 		rest func(protocol.Transfer)
@@ -207,40 +207,40 @@ func TestDirectTransferResumes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
-		{"source", func(protocol.Transfer) { r.nodes["a"].wire.cut(false) }},
-		{"destination", func(protocol.Transfer) { r.nodes["b"].wire.cut(false) }},
+		{"source", func(protocol.Transfer) { r.nodes["a"].wire.disconnect(false) }},
+		{"destination", func(protocol.Transfer) { r.nodes["b"].wire.disconnect(false) }},
 		{"gateway", func(protocol.Transfer) {
 			r.stopGW()
 			r.start()
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			from := r.file("a", c.name, size)
+			from := r.createFile("a", c.name, size)
 			before := l.bytes.Load()
-			tr := r.under(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
+			tr := r.startDirect(&l, protocol.TransferStartParams{Sources: []string{"a:" + c.name}, Destination: "b:" + c.name})
 			c.rest(tr)
-			l.slow.turn(false)
-			tr = r.end(tr.ID, patience)
+			l.slow.setOn(false)
+			tr = r.waitEnd(tr.ID, patience)
 			if tr.State != protocol.TransferDone || tr.Route != protocol.RouteDirect || tr.Attempts != 2 {
 				t.Errorf("%s: got %+v, want it done directly in the second attempt", c.name, tr)
 			}
 			if n := l.bytes.Load() - before; n < size || n > size+4<<20 {
 				t.Errorf("%s: got %d bytes directly, want %d and at most 4 MiB more", c.name, n, size)
 			}
-			r.same(from, filepath.Join(r.nodes["b"].dir, c.name))
+			r.checkSameContent(from, filepath.Join(r.nodes["b"].dir, c.name))
 		})
 	}
 }
 
 func TestCancelledDirectTransferLeavesNothing(t *testing.T) {
 	var l lan
-	r := newNear(t, &l, "a", "b")
-	r.file("a", "x.bin", 16<<20)
-	r.cancelled(r.under(&l, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}))
+	r := newNearGateway(t, &l, "a", "b")
+	r.createFile("a", "x.bin", 16<<20)
+	r.cancelAndWait(r.startDirect(&l, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}))
 }
 
-// cancelled cancels a transfer to b, and waits until its unfinished files are gone.
-func (r *rig) cancelled(tr protocol.Transfer) {
+// cancelAndWait cancels a transfer to b, and waits until its unfinished files are gone.
+func (r *testGateway) cancelAndWait(tr protocol.Transfer) {
 	r.t.Helper()
 	now, err := client.Call(r.t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
 	if err != nil || now.State != protocol.TransferCancelled {
@@ -289,13 +289,13 @@ func TestManInTheMiddleGetsNothing(t *testing.T) {
 		}
 	}()
 	l := lan{divert: middle.Addr().String()}
-	r := newNear(t, &l, "a", "b")
-	from := r.file("a", "x.bin", 3<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
+	r := newNearGateway(t, &l, "a", "b")
+	from := r.createFile("a", "x.bin", 3<<20)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Route != protocol.RouteRelay || l.dials.Load() != 1 {
 		t.Errorf("got %+v after %d dials, want it done over the relay after 1", tr, l.dials.Load())
 	}
-	r.same(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	r.checkSameContent(from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	middle.Close()
 	if n := <-heard; n > 0 {
 		t.Errorf("got %d bytes at the one in the middle, want none", n)

@@ -16,9 +16,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// small mounts a file system of the given size in MiB, or skips the test, because only root can do
-// that.
-func small(t *testing.T, mib int) string {
+// mountSmall mounts a file system of the given size in MiB, or skips the test, because only root
+// can do that.
+func mountSmall(t *testing.T, mib int) string {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root may mount a small file system")
@@ -41,15 +41,15 @@ func resizeDisk(t *testing.T, dir string, mib int) {
 
 // A sparse file needs space only for its data.
 func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
-	r := newRig(t, "a", "b")
-	disk := small(t, 60)
+	r := newTestGateway(t, "a", "b")
+	disk := mountSmall(t, 60)
 	m := r.nodes["b"]
 	m.stop()
 	m.dir = disk
-	r.boot("b")
-	r.online("b")
+	r.startNode("b")
+	r.waitOnline("b")
 	const size = 192 << 20
-	from := r.file("a", "holes", 2<<20)
+	from := r.createFile("a", "holes", 2<<20)
 	f, err := os.OpenFile(from, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -64,8 +64,8 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 	if _, err := f.WriteAt([]byte("the end"), size-7); err != nil {
 		t.Fatal(err)
 	}
-	r.file("a", "more/plain", 1<<20)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes", "a:more"}, Destination: "b:in/"}).ID, time.Minute)
+	r.createFile("a", "more/plain", 1<<20)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:holes", "a:more"}, Destination: "b:in/"}).ID, time.Minute)
 	if tr.State != protocol.TransferDone || tr.Bytes != size+(1<<20) || tr.BytesDone != tr.Bytes {
 		t.Fatalf("got %+v, want all %d bytes", tr, size+(1<<20))
 	}
@@ -80,23 +80,23 @@ func TestAFileWithHolesFitsWhereItsDataFits(t *testing.T) {
 	if _, err := f.WriteAt(make([]byte, 64<<20), 64<<20); err != nil {
 		t.Fatal(err)
 	}
-	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:again"}).ID, time.Minute)
+	tr = r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:again"}).ID, time.Minute)
 	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "but the transfer needs 69 MB") {
 		t.Fatalf("got %+v, want too little space for 69 MB", tr)
 	}
 }
 
 func TestAFullDiskFailsCleanly(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 48<<20)
-	disk := small(t, 60)
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 48<<20)
+	disk := mountSmall(t, 60)
 	m := r.nodes["b"]
 	m.stop()
 	m.dir = disk
-	r.boot("b")
-	r.online("b")
+	r.startNode("b")
+	r.waitOnline("b")
 	// It is detected before anything is sent.
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, patience)
 	if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") || tr.BytesDone != 0 {
 		t.Fatalf("got %+v, want too little space before anything is sent", tr)
 	}
@@ -106,7 +106,7 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 			t.Fatal(err)
 		}
 		attempts := tr.Attempts
-		return r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.Over() && now.Attempts > attempts })
+		return r.waitTransfer(tr.ID, patience, func(now protocol.Transfer) bool { return now.Over() && now.Attempts > attempts })
 	}
 	// The first attempt changed nothing.
 	if tr = again(); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "The disk has ") {
@@ -116,24 +116,24 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	full := filepath.Join(disk, "fill")
 	middle := func() {
 		t.Helper()
-		r.nodes["a"].wire.slow.turn(true)
-		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 4<<20 })
+		r.nodes["a"].wire.slow.setOn(true)
+		r.waitTransfer(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 4<<20 })
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		r.nodes["a"].wire.slow.turn(false)
+		r.nodes["a"].wire.slow.setOn(false)
 		if err := os.WriteFile(full, make([]byte, 40<<20), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if tr = r.end(tr.ID, patience); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The disk is full. Free up space and retry") {
+		if tr = r.waitEnd(tr.ID, patience); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The disk is full. Free up space and retry") {
 			t.Fatalf("got %+v, want a full disk", tr)
 		}
 	}
 	resizeDisk(t, disk, 80)
-	tr = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	tr = r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
 	middle()
 	if err := os.Remove(full); err != nil {
 		t.Fatal(err)
@@ -141,11 +141,11 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 	if tr = again(); tr.State != protocol.TransferDone {
 		t.Fatalf("got %+v, want it done", tr)
 	}
-	same(t, from, filepath.Join(disk, "y.bin"))
-	clean(t, disk)
+	checkSameFile(t, from, filepath.Join(disk, "y.bin"))
+	waitNoUnfinished(t, disk)
 	// The unfinished file of a failed transfer is removed when the transfer is forgotten.
 	resizeDisk(t, disk, 128)
-	tr = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"})
+	tr = r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:z.bin"})
 	middle()
 	if list, err := os.ReadDir(disk); err != nil || len(list) != 3 {
 		t.Fatalf("got %v, error %v, want 3 files", list, err)
@@ -163,18 +163,18 @@ func TestAFullDiskFailsCleanly(t *testing.T) {
 }
 
 func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "empty", 0)
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:empty"}, Destination: "b:empty"}).ID, patience)
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "empty", 0)
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:empty"}, Destination: "b:empty"}).ID, patience)
 	if tr.State != protocol.TransferDone || tr.Files != 1 || tr.Bytes != 0 {
 		t.Fatalf("got %+v, want one empty file", tr)
 	}
-	same(t, from, filepath.Join(r.nodes["b"].dir, "empty"))
+	checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "empty"))
 	size := int64(256 << 20)
 	if s := os.Getenv("FAIRLEAD_SPARSE"); s != "" { // packaging/transfer-test.sh uses 20 GiB
 		size, _ = strconv.ParseInt(s, 10, 64)
 	}
-	from = r.file("a", "holes", 1<<20)
+	from = r.createFile("a", "holes", 1<<20)
 	f, err := os.OpenFile(from, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	tr = r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:holes"}).ID, 5*time.Minute)
+	tr = r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:holes"}, Destination: "b:holes"}).ID, 5*time.Minute)
 	if tr.State != protocol.TransferDone || tr.BytesDone != size {
 		t.Fatalf("got %+v, want %d bytes", tr, size)
 	}
@@ -200,14 +200,14 @@ func TestAnEmptyFileAndOneWithHolesArrive(t *testing.T) {
 	}
 	// The transfer has compared the checksums of the whole file.
 	for _, at := range []int64{0, size/2 - 100, size - 4096} {
-		if piece(t, from, at) != piece(t, to, at) {
+		if readPart(t, from, at) != readPart(t, to, at) {
 			t.Errorf("at %d: got another content, want the same", at)
 		}
 	}
 }
 
-// piece returns a part of a file.
-func piece(t *testing.T, path string, at int64) string {
+// readPart returns a part of a file.
+func readPart(t *testing.T, path string, at int64) string {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {

@@ -19,24 +19,24 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// lyingNode is a machine that sends its file under a name that nobody requested.
-type lyingNode struct {
+// misnamingNode is a machine that sends its file under a name that nobody requested.
+type misnamingNode struct {
 	dir  string
 	name atomic.Value
 }
 
-func (l *lyingNode) Source(string) (stream.Item, error) {
+func (l *misnamingNode) Source(string) (stream.Item, error) {
 	root, err := os.OpenRoot(l.dir)
 	return stream.Item{Root: root, At: "x", Name: l.name.Load().(string), Abs: "x"}, err
 }
 
-func (l *lyingNode) Target(string, bool, bool) (stream.Target, error) {
+func (l *misnamingNode) Target(string, bool, bool) (stream.Target, error) {
 	return stream.Target{}, os.ErrPermission
 }
 
 func TestHostileSourceCannotChooseNames(t *testing.T) {
-	r := newRig(t, "b")
-	evil := &lyingNode{dir: t.TempDir()}
+	r := newTestGateway(t, "b")
+	evil := &misnamingNode{dir: t.TempDir()}
 	if err := os.WriteFile(filepath.Join(evil.dir, "x"), []byte("ssh-ed25519 hostile"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +57,12 @@ func TestHostileSourceCannotChooseNames(t *testing.T) {
 		c.Run(ctx)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	r.online("mallory")
+	r.waitOnline("mallory")
 	for _, name := range []string{".ssh", ".bash_profile", ".ssh/authorized_keys", "docs/../.ssh", "../x", "/etc/x", "docs\x00", "docs:stream", "NUL", ""} {
 		for _, destination := range []string{"b:in/", "b:in/docs", "gsv:in/"} {
 			t.Run(name+" to "+destination, func(t *testing.T) {
 				evil.name.Store(name)
-				tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"mallory:docs"}, Destination: destination}).ID, time.Minute)
+				tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"mallory:docs"}, Destination: destination}).ID, time.Minute)
 				if tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "mallory sent") {
 					t.Errorf("got %s: %s, want an error that names the machine", tr.State, tr.Error)
 				}
@@ -76,7 +76,7 @@ func TestHostileSourceCannotChooseNames(t *testing.T) {
 		return nil
 	})
 	evil.name.Store("docs")
-	if tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"mallory:docs"}, Destination: "b:in/"}).ID, time.Minute); tr.State != protocol.TransferDone {
+	if tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"mallory:docs"}, Destination: "b:in/"}).ID, time.Minute); tr.State != protocol.TransferDone {
 		t.Errorf("the requested name: got %s: %s, want done", tr.State, tr.Error)
 	}
 }
@@ -87,13 +87,13 @@ func TestAgentsAndAppsNeedAnApprovalForStartupFiles(t *testing.T) {
 		t.Run(fmt.Sprintf("%q", string(by.Session)+string(by.App)), func(t *testing.T) {
 			inBubble(t, doNothing, func(s *testEngine) {
 				size, received := int64(1), atomic.Bool{}
-				s.comes("a", func(p *scriptedNode, event string, id uint32) {
+				s.connectNode("a", func(p *scriptedNode, event string, id uint32) {
 					if event == protocol.EventTransferSend {
 						proceed, _ := s.e.Relays().Meta(p, protocol.TransferMetaParams{TransferID: &id, Size: &size, Files: 1, Startup: []string{"x/.envrc"}})
 						proceed()
 					}
 				})
-				s.comes("b", func(_ *scriptedNode, event string, _ uint32) {
+				s.connectNode("b", func(_ *scriptedNode, event string, _ uint32) {
 					received.Store(received.Load() || event == protocol.EventTransferReceive)
 				})
 				by.TransferStartParams = protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:y"}
@@ -126,10 +126,10 @@ func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 					return protocol.Marshal(map[string]any{"matches": list})
 				}
 				began := atomic.Bool{}
-				s.comes("b", func(_ *scriptedNode, event string, _ uint32) {
+				s.connectNode("b", func(_ *scriptedNode, event string, _ uint32) {
 					began.Store(began.Load() || event == protocol.EventTransferSend)
 				})
-				s.comes("a", nil)
+				s.connectNode("a", nil)
 				by.TransferStartParams = protocol.TransferStartParams{Sources: []string{"b:/w/x"}, Destination: "a:y", Conflict: protocol.ConflictOverwrite}
 				tr, err := s.e.Start(s.t.Context(), by)
 				if err != nil {
@@ -147,14 +147,14 @@ func TestStartupFilesOfABasicSourceNeedAnApproval(t *testing.T) {
 }
 
 func TestStartupFilesToAndFromABasicNodeAreNamed(t *testing.T) {
-	r := newRig(t, "a")
+	r := newTestGateway(t, "a")
 	s := newBasicNode(t, r, "basic", true)
 	for name, text := range map[string]string{"notes.txt": "1", ".git/hooks/post-merge": "2", "sub/.envrc": "3"} {
 		s.put("/data/dir/"+name, text)
-		write(t, text, r.nodes["a"].dir, "in", "dir", filepath.FromSlash(name))
+		writeFile(t, text, r.nodes["a"].dir, "in", "dir", filepath.FromSlash(name))
 	}
 	for source, destination := range map[string]string{"basic:/data/dir": "a:out", "a:in/dir": "basic:inbox"} {
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{source}, Destination: destination, Into: true}).ID, patience)
+		tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{source}, Destination: destination, Into: true}).ID, patience)
 		var named []string
 		for _, p := range tr.Problems {
 			if strings.HasPrefix(p.Text, "start-up file") {

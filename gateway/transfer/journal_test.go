@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol/display"
 )
 
-// entry returns the only journal entry of gsv__Transfer.
-func (r *rig) entry() protocol.JournalEntry {
+// onlyEntry returns the only journal entry of gsv__Transfer.
+func (r *testGateway) onlyEntry() protocol.JournalEntry {
 	r.t.Helper()
 	res, err := client.Call(r.t.Context(), r.c, protocol.JournalList, protocol.JournalListParams{Tool: "Transfer"})
 	if err != nil || len(res.Calls) != 1 {
@@ -25,15 +25,15 @@ func (r *rig) entry() protocol.JournalEntry {
 	return res.Calls[0]
 }
 
-// ended waits for an entry that is over, and returns it.
-func (r *rig) ended() (e protocol.JournalEntry) {
+// waitEndedEntry waits for an entry that is over, and returns it.
+func (r *testGateway) waitEndedEntry() (e protocol.JournalEntry) {
 	r.t.Helper()
-	polltest.Until(r.t, "the call ended", func() bool { e = r.entry(); return e.Status != protocol.CallRunning })
+	polltest.Until(r.t, "the call ended", func() bool { e = r.onlyEntry(); return e.Status != protocol.CallRunning })
 	return e
 }
 
-// auditOf returns the lines of the audit log as the windows show them, oldest first.
-func (r *rig) auditOf() (list []string) {
+// auditLines returns the lines of the audit log as the windows show them, oldest first.
+func (r *testGateway) auditLines() (list []string) {
 	r.t.Helper()
 	res, err := client.Call(r.t.Context(), r.c, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall})
 	if err != nil {
@@ -66,10 +66,10 @@ func outputOf(t *testing.T, raw json.RawMessage) (out struct {
 
 // The journal entry of a person's transfer ends with the transfer and has its outcome.
 func TestEntryEndsWithTheTransfer(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 300<<10)
-	r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, recovers)
-	e := r.ended()
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 300<<10)
+	r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"}).ID, recovers)
+	e := r.waitEndedEntry()
 	data, err := os.ReadFile(from)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestEntryEndsWithTheTransfer(t *testing.T) {
 	if out := outputOf(t, e.Output); e.Status != protocol.CallDone || out.Result.BytesTransferred != 300<<10 || out.Result.SHA256 != hex.EncodeToString(sum[:]) || out.Result.State != protocol.TransferDone {
 		t.Errorf("entry: got %s, %+v, want done with the bytes and the checksum of the file", e.Status, out)
 	}
-	if got := r.auditOf(); len(got) != 1 || got[0] != "Sent x.bin from a to b | on test" {
+	if got := r.auditLines(); len(got) != 1 || got[0] != "Sent x.bin from a to b | on test" {
 		t.Errorf("audit log: got %q, want one line about a sent file", got)
 	}
 }
@@ -86,27 +86,27 @@ func TestEntryEndsWithTheTransfer(t *testing.T) {
 // A transfer that fails is no sent file, in the journal as in the audit log. A retry that arrives
 // gets a line of its own.
 func TestFailedTransferIsNotShownAsSent(t *testing.T) {
-	r := newRig(t, "a", "b")
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:no-such-file"}, Destination: "b:"})
-	failed := r.end(tr.ID, recovers)
-	e := r.ended()
+	r := newTestGateway(t, "a", "b")
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:no-such-file"}, Destination: "b:"})
+	failed := r.waitEnd(tr.ID, recovers)
+	e := r.waitEndedEntry()
 	if e.Status != protocol.CallFailed || e.Error == "" || e.Error != failed.Error || outputOf(t, e.Output).OK {
 		t.Errorf("entry: got %s (%s), want failed: %s", e.Status, e.Error, failed.Error)
 	}
-	got := r.auditOf()
+	got := r.auditLines()
 	if len(got) != 1 || !strings.HasPrefix(got[0], "Send no-such-file from a to b | on test, failed to read file ") {
 		t.Errorf("audit log: got %q, want one line about a failure", got)
 	}
-	r.file("a", "no-such-file", 100)
+	r.createFile("a", "no-such-file", 100)
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferRetry, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
-	r.until(tr.ID, recovers, func(tr protocol.Transfer) bool { return tr.State == protocol.TransferDone })
-	polltest.Until(t, "the retry is recorded", func() bool { return r.entry().Continued != nil })
-	if e := r.entry(); e.Status != protocol.CallFailed || e.Continued.Ended == nil || e.Continued.Ended.State != protocol.CallDone {
+	r.waitTransfer(tr.ID, recovers, func(tr protocol.Transfer) bool { return tr.State == protocol.TransferDone })
+	polltest.Until(t, "the retry is recorded", func() bool { return r.onlyEntry().Continued != nil })
+	if e := r.onlyEntry(); e.Status != protocol.CallFailed || e.Continued.Ended == nil || e.Continued.Ended.State != protocol.CallDone {
 		t.Errorf("entry after the retry: got %s, then %+v, want failed, then done", e.Status, e.Continued)
 	}
-	if got := r.auditOf(); len(got) != 2 || got[1] != "Sent no-such-file from a to b | on test" {
+	if got := r.auditLines(); len(got) != 2 || got[1] != "Sent no-such-file from a to b | on test" {
 		t.Errorf("audit log after the retry: got %q, want the sent file last", got)
 	}
 }
@@ -115,23 +115,23 @@ func TestFailedTransferIsNotShownAsSent(t *testing.T) {
 func TestEntryEndsAfterARestart(t *testing.T) {
 	for _, name := range []string{"x.bin", "no-such-file"} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, "a", "b")
-			r.file("a", "x.bin", 100)
+			r := newTestGateway(t, "a", "b")
+			r.createFile("a", "x.bin", 100)
 			r.nodes["b"].stop()
 			polltest.Until(t, "b is offline", func() bool { return r.connectedAt("b") == 0 })
-			tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:" + name}, Destination: "b:", Later: true})
+			tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:" + name}, Destination: "b:", Later: true})
 			r.stopGW()
 			r.start()
-			r.online("a")
-			if e := r.entry(); e.Status != protocol.CallRunning {
+			r.waitOnline("a")
+			if e := r.onlyEntry(); e.Status != protocol.CallRunning {
 				t.Fatalf("entry after the restart: got %s (%s), want running", e.Status, e.Error)
 			}
-			r.boot("b")
+			r.startNode("b")
 			want := protocol.CallDone
-			if end := r.end(tr.ID, recovers); end.State == protocol.TransferFailed {
+			if end := r.waitEnd(tr.ID, recovers); end.State == protocol.TransferFailed {
 				want = protocol.CallFailed
 			}
-			if e := r.ended(); e.Status != want || (name == "x.bin") != (want == protocol.CallDone) {
+			if e := r.waitEndedEntry(); e.Status != want || (name == "x.bin") != (want == protocol.CallDone) {
 				t.Errorf("entry: got %s (%s), want %s", e.Status, e.Error, want)
 			}
 		})
@@ -140,37 +140,37 @@ func TestEntryEndsAfterARestart(t *testing.T) {
 
 // A call that does not wait says that the transfer started, and the end follows in its entry.
 func TestEndFollowsACallThatDoesNotWait(t *testing.T) {
-	r := newRig(t, "a", "b")
+	r := newTestGateway(t, "a", "b")
 	r.nodes["b"].stop()
 	polltest.Until(t, "b is offline", func() bool { return r.connectedAt("b") == 0 })
 	args, _ := json.Marshal(map[string]any{"source": "a:no-such-file", "destination": "b:x", "later": true})
 	if _, err := client.Call(t.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Transfer", Args: args}); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.auditOf(); len(got) != 1 || got[0] != "Send no-such-file from a to b | on test, started" {
+	if got := r.auditLines(); len(got) != 1 || got[0] != "Send no-such-file from a to b | on test, started" {
 		t.Errorf("audit log at first: got %q, want one line about the start", got)
 	}
-	r.boot("b")
-	polltest.Until(t, "the end is recorded", func() bool { return r.entry().Continued != nil })
-	if e := r.entry().Continued.Ended; e == nil || e.State != protocol.CallFailed || e.Error == "" {
+	r.startNode("b")
+	polltest.Until(t, "the end is recorded", func() bool { return r.onlyEntry().Continued != nil })
+	if e := r.onlyEntry().Continued.Ended; e == nil || e.State != protocol.CallFailed || e.Error == "" {
 		t.Errorf("end: got %+v, want a failure", e)
 	}
-	if got := r.auditOf(); len(got) != 2 || !strings.HasPrefix(got[1], "Send no-such-file from a to b | on test, failed to read file ") {
+	if got := r.auditLines(); len(got) != 2 || !strings.HasPrefix(got[1], "Send no-such-file from a to b | on test, failed to read file ") {
 		t.Errorf("audit log: got %q, want the failure last", got)
 	}
 }
 
 // A call that waits reports the end itself: the audit log has one line.
 func TestAwaitedEndIsRecordedOnce(t *testing.T) {
-	r := newRig(t, "a", "b")
+	r := newTestGateway(t, "a", "b")
 	args, _ := json.Marshal(map[string]any{"source": "a:no-such-file", "destination": "b:x"})
 	if _, err := client.Call(t.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Transfer", Args: args}); err != nil {
 		t.Fatal(err)
 	}
-	if e := r.entry(); e.Status != protocol.CallFailed || e.Continued != nil {
+	if e := r.onlyEntry(); e.Status != protocol.CallFailed || e.Continued != nil {
 		t.Errorf("entry: got %s, then %+v, want failed alone", e.Status, e.Continued)
 	}
-	if got := r.auditOf(); len(got) != 1 || !strings.Contains(got[0], "failed") {
+	if got := r.auditLines(); len(got) != 1 || !strings.Contains(got[0], "failed") {
 		t.Errorf("audit log: got %q, want one failure", got)
 	}
 	if _, err := os.Stat(filepath.Join(r.nodes["b"].dir, "x")); err == nil {
@@ -178,14 +178,14 @@ func TestAwaitedEndIsRecordedOnce(t *testing.T) {
 	}
 }
 
-// An undo has an entry that says so, and the entry of the call that started the transfer says that it
-// was undone. An undo that restores nothing changes only its own entry.
+// An undo has an entry that says so, and the entry of the call that started the transfer says that
+// it was undone. An undo that restores nothing changes only its own entry.
 func TestJournalSaysThatATransferWasUndone(t *testing.T) {
-	r := newRig(t, "a", "b")
-	write(t, "new", r.nodes["a"].dir, "x")
-	write(t, "old", r.nodes["b"].dir, "x")
-	tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:x", Conflict: protocol.ConflictOverwrite}).ID, patience)
-	if e := r.ended(); e.Undo || e.Continued != nil {
+	r := newTestGateway(t, "a", "b")
+	writeFile(t, "new", r.nodes["a"].dir, "x")
+	writeFile(t, "old", r.nodes["b"].dir, "x")
+	tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: "b:x", Conflict: protocol.ConflictOverwrite}).ID, patience)
+	if e := r.waitEndedEntry(); e.Undo || e.Continued != nil {
 		t.Fatalf("entry of the transfer: got undo %v, continued %+v, want neither", e.Undo, e.Continued)
 	}
 	entries := func() (undo, sent protocol.JournalEntry) {
@@ -196,7 +196,7 @@ func TestJournalSaysThatATransferWasUndone(t *testing.T) {
 		}
 		return res.Calls[0], res.Calls[len(res.Calls)-1]
 	}
-	if _, err := r.undo(tr.ID); err != nil {
+	if _, err := r.undoTransfer(tr.ID); err != nil {
 		t.Fatal(err)
 	}
 	undo, sent := entries()
@@ -207,7 +207,7 @@ func TestJournalSaysThatATransferWasUndone(t *testing.T) {
 		t.Errorf("entry of the transfer: got undo %v, continued %+v, want one undone after %d", sent.Undo, sent.Continued, sent.EndedAt)
 	}
 	at := sent.Continued.UndoneAt
-	if _, err := r.undo(tr.ID); err == nil {
+	if _, err := r.undoTransfer(tr.ID); err == nil {
 		t.Fatal("a second undo: got no error, want one")
 	}
 	undo, sent = entries()

@@ -34,7 +34,7 @@ func TestNoKillCorruptsAFile(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(uint64(rounds), 7))
 	dirs := []string{t.TempDir(), t.TempDir(), t.TempDir()}
-	wires := []*roughProxy{nil, newRoughProxy(t, here, addr, 1), newRoughProxy(t, here, addr, 2)}
+	wires := []*badNetworkProxy{nil, newBadNetworkProxy(t, here, addr, 1), newBadNetworkProxy(t, here, addr, 2)}
 	var all []*process
 	for i, role := range []string{"gateway", "node", "node"} {
 		p := &process{ns: spaces[i], env: []string{childRole + "=" + role, childDir + "=" + dirs[i], childAddr + "=" + addr, childID + "=" + []string{"", "a", "b"}[i]}}
@@ -49,14 +49,14 @@ func TestNoKillCorruptsAFile(t *testing.T) {
 		t: t, c: clientOf(t, addr), want: make(map[string][]string), ends: make(map[string]int),
 		dirs: map[protocol.NodeID]string{protocol.NativePrefix: filepath.Join(dirs[0], "agents", "main"), "a": dirs[1], "b": dirs[2]},
 	}
-	s.plant()
+	s.createTrees()
 
 	began := time.Now()
 	var wg sync.WaitGroup
 	for range parallel {
 		wg.Go(func() {
 			for n := s.round.Add(1); n <= int64(rounds) && !t.Failed(); n = s.round.Add(1) {
-				s.one(n, rand.New(rand.NewPCG(uint64(n), 11)))
+				s.runTransfer(n, rand.New(rand.NewPCG(uint64(n), 11)))
 				if n%20 == 0 {
 					t.Logf("transfer %d after %s", n, time.Since(began).Round(time.Second))
 				}
@@ -79,7 +79,7 @@ func TestNoKillCorruptsAFile(t *testing.T) {
 		i := rng.IntN(3)
 		kills[i]++
 		all[i].kill()
-		spoiled += s.spoil([]protocol.NodeID{protocol.NativePrefix, "a", "b"}[i], rng)
+		spoiled += s.corruptUnfinished([]protocol.NodeID{protocol.NativePrefix, "a", "b"}[i], rng)
 		time.Sleep(time.Duration(rng.IntN(500)) * time.Millisecond)
 		again := time.Now()
 		all[i].start(t)
@@ -87,7 +87,7 @@ func TestNoKillCorruptsAFile(t *testing.T) {
 			slow = time.Since(again)
 		}
 	}
-	s.rest()
+	s.waitIdle()
 	t.Logf("%d transfers in %s: %d MiB in %d attempts; killed: gateway %d, a %d, b %d; unfinished files changed: %d; connections cut: a %d, b %d; the longest took %s; ends: %v",
 		rounds, time.Since(began).Round(time.Second), s.bytes>>20, s.attempts, kills[0], kills[1], kills[2], spoiled, wires[1].cuts.Load(), wires[2].cuts.Load(),
 		s.longest.Round(time.Millisecond), s.ends)

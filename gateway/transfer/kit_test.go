@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 // child turns this process into a gateway or a node, if it was started as one.
 var child func() bool
 
-// rig is a real gateway with nodes over real sockets, each behind a wire that can be cut.
-type rig struct {
+// testGateway is a real gateway with nodes over real sockets, each behind a wire that can be cut.
+type testGateway struct {
 	t       testing.TB
 	home    string
 	listen  string
@@ -75,7 +75,7 @@ type throttle struct {
 	written atomic.Int64 // since it was turned on
 }
 
-func (s *throttle) turn(on bool) {
+func (s *throttle) setOn(on bool) {
 	s.written.Store(0)
 	s.on.Store(on)
 }
@@ -128,8 +128,8 @@ func (w *wire) dial(ctx context.Context) (net.Conn, error) {
 	return slowConn{c, w}, nil
 }
 
-// cut closes every connection, and blocks new ones until up is called.
-func (w *wire) cut(down bool) {
+// disconnect closes every connection, and blocks new ones until up is called.
+func (w *wire) disconnect(down bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.down = down
@@ -139,13 +139,13 @@ func (w *wire) cut(down bool) {
 	}
 }
 
-func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
+func newTestGateway(t testing.TB, ids ...protocol.NodeID) *testGateway {
 	t.Helper()
-	r := &rig{t: t, home: t.TempDir(), listen: porttest.Free(t), nodes: make(map[protocol.NodeID]*machine), changes: make(chan protocol.Transfer, 1<<16)}
+	r := &testGateway{t: t, home: t.TempDir(), listen: porttest.Free(t), nodes: make(map[protocol.NodeID]*machine), changes: make(chan protocol.Transfer, 1<<16)}
 	r.start()
 	t.Cleanup(func() { r.stopGW() })
 	for _, id := range ids {
-		r.add(id)
+		r.addNode(id)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	fed := make(chan struct{})
@@ -174,13 +174,13 @@ func newRig(t testing.TB, ids ...protocol.NodeID) *rig {
 		t.Fatal("no feed")
 	}
 	for _, id := range ids {
-		r.online(id)
+		r.waitOnline(id)
 	}
 	return r
 }
 
 // start starts the gateway, always on the same address.
-func (r *rig) start() {
+func (r *testGateway) start() {
 	r.t.Helper()
 	g, err := gateway.Open(context.Background(), gateway.Options{Home: r.home, Listen: r.listen, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -200,16 +200,16 @@ func (r *rig) start() {
 	}
 }
 
-func (r *rig) add(id protocol.NodeID) *machine {
+func (r *testGateway) addNode(id protocol.NodeID) *machine {
 	r.t.Helper()
 	m := &machine{dir: r.t.TempDir(), home: r.t.TempDir(), wire: &wire{conns: make(map[net.Conn]bool), addr: r.listen}}
 	r.nodes[id] = m
-	r.boot(id)
+	r.startNode(id)
 	r.t.Cleanup(func() { m.stop() })
 	return m
 }
 
-func (r *rig) boot(id protocol.NodeID) {
+func (r *testGateway) startNode(id protocol.NodeID) {
 	r.t.Helper()
 	m := r.nodes[id]
 	n, err := node.New(node.Options{ID: id, Workspace: m.dir, Home: m.home, URL: "ws://" + r.listen + "/ws", Token: "fl_transfer", Dial: m.wire.dial, Direct: m.direct, Receive: m.takes, Version: "test"})
@@ -228,19 +228,19 @@ func (r *rig) boot(id protocol.NodeID) {
 	})
 }
 
-func (r *rig) online(id protocol.NodeID) {
+func (r *testGateway) waitOnline(id protocol.NodeID) {
 	r.t.Helper()
-	r.reconnected(id, 0)
+	r.waitReconnected(id, 0)
 }
 
-// reconnected waits for a connection of a node that is newer than one of the time before.
-func (r *rig) reconnected(id protocol.NodeID, before int64) {
+// waitReconnected waits for a connection of a node that is newer than one of the time before.
+func (r *testGateway) waitReconnected(id protocol.NodeID, before int64) {
 	r.t.Helper()
 	polltest.Until(r.t, string(id)+" is online", func() bool { return r.connectedAt(id) > before })
 }
 
 // connectedAt returns when a node connected, in Unix milliseconds; 0 while it is not.
-func (r *rig) connectedAt(id protocol.NodeID) int64 {
+func (r *testGateway) connectedAt(id protocol.NodeID) int64 {
 	res, err := client.Call(r.t.Context(), r.c, protocol.NodesList, protocol.Empty{})
 	if err != nil {
 		return 0
@@ -253,7 +253,7 @@ func (r *rig) connectedAt(id protocol.NodeID) int64 {
 	return 0
 }
 
-func (r *rig) begin(p protocol.TransferStartParams) protocol.Transfer {
+func (r *testGateway) startTransfer(p protocol.TransferStartParams) protocol.Transfer {
 	r.t.Helper()
 	tr, err := client.Call(r.t.Context(), r.c, protocol.TransferStart, p)
 	if err != nil {
@@ -262,8 +262,8 @@ func (r *rig) begin(p protocol.TransferStartParams) protocol.Transfer {
 	return tr
 }
 
-// until waits until want accepts a transfer.
-func (r *rig) until(id protocol.TransferID, limit time.Duration, want func(protocol.Transfer) bool) protocol.Transfer {
+// waitTransfer waits until want accepts a transfer.
+func (r *testGateway) waitTransfer(id protocol.TransferID, limit time.Duration, want func(protocol.Transfer) bool) protocol.Transfer {
 	r.t.Helper()
 	late := time.After(limit)
 	tick := time.NewTicker(500 * time.Millisecond)
@@ -292,13 +292,13 @@ func (r *rig) until(id protocol.TransferID, limit time.Duration, want func(proto
 	}
 }
 
-func (r *rig) end(id protocol.TransferID, limit time.Duration) protocol.Transfer {
+func (r *testGateway) waitEnd(id protocol.TransferID, limit time.Duration) protocol.Transfer {
 	r.t.Helper()
-	return r.until(id, limit, protocol.Transfer.Over)
+	return r.waitTransfer(id, limit, protocol.Transfer.Over)
 }
 
-// file creates a file of pseudo-random bytes in a node's workspace.
-func (r *rig) file(id protocol.NodeID, name string, size int64) string {
+// createFile creates a file of pseudo-random bytes in a node's workspace.
+func (r *testGateway) createFile(id protocol.NodeID, name string, size int64) string {
 	r.t.Helper()
 	p := filepath.Join(r.nodes[id].dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -309,16 +309,16 @@ func (r *rig) file(id protocol.NodeID, name string, size int64) string {
 		r.t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := io.CopyN(f, &noise{state: uint64(size) + 88172645463325252}, size); err != nil {
+	if _, err := io.CopyN(f, &pseudoRandom{state: uint64(size) + 88172645463325252}, size); err != nil {
 		r.t.Fatal(err)
 	}
 	return p
 }
 
-// noise generates bytes with a long period.
-type noise struct{ state uint64 }
+// pseudoRandom generates bytes with a long period.
+type pseudoRandom struct{ state uint64 }
 
-func (n *noise) Read(p []byte) (int, error) {
+func (n *pseudoRandom) Read(p []byte) (int, error) {
 	for i := 0; i < len(p); i += 8 {
 		n.state ^= n.state << 13
 		n.state ^= n.state >> 7

@@ -116,7 +116,7 @@ func (s *basicTransfer) target(ctx context.Context, to string) (string, error) {
 		case n > maxNumbered:
 			return "", final("%s:%s and %d numbered names beside it already exist. Choose another name", s.dst.name, to, maxNumbered)
 		}
-		dir, base := parts(to)
+		dir, base := splitPath(to)
 		name = dir + stream.NumberedName(base, n)
 	}
 	s.written[strings.ToLower(name)] = true

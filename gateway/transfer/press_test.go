@@ -135,32 +135,32 @@ func TestLastActionIsStored(t *testing.T) {
 // A node disconnects at the moment in which its transfer is cancelled or paused: neither request is
 // lost, even if the gateway restarts.
 func TestCancelDuringADisconnectIsNotLost(t *testing.T) {
-	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 48<<20)
+	r := newTestGateway(t, "a", "b")
+	r.createFile("a", "x.bin", 48<<20)
 	for i, press := range []struct {
 		m    protocol.Method[protocol.TransferParams, protocol.Transfer]
 		want string
 	}{{protocol.TransferCancel, protocol.TransferCancelled}, {protocol.TransferPause, protocol.TransferPaused}, {protocol.TransferCancel, protocol.TransferCancelled}, {protocol.TransferPause, protocol.TransferPaused}} {
-		r.online("a")
-		r.online("b")
-		r.nodes["a"].wire.slow.turn(true)
-		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 2<<20 })
+		r.waitOnline("a")
+		r.waitOnline("b")
+		r.nodes["a"].wire.slow.setOn(true)
+		tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+		r.waitTransfer(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 2<<20 })
 		lost := []protocol.NodeID{"a", "b"}[i%2]
 		before := r.connectedAt(lost)
 		cut := make(chan struct{})
 		go func() {
 			defer close(cut)
-			r.nodes[lost].wire.cut(false)
+			r.nodes[lost].wire.disconnect(false)
 		}()
 		_, err := client.Call(t.Context(), r.c, press.m, protocol.TransferParams{ID: tr.ID})
 		<-cut
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.nodes["a"].wire.slow.turn(false)
-		r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
-		r.reconnected(lost, before)
+		r.nodes["a"].wire.slow.setOn(false)
+		r.waitTransfer(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == press.want })
+		r.waitReconnected(lost, before)
 		if now, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: tr.ID}); err != nil || now.State != press.want {
 			t.Errorf("%d: got %+v, error %v, want %s", i, now, err, press.want)
 		}

@@ -116,8 +116,8 @@ func (p *process) kill() {
 	p.cmd.Wait()
 }
 
-// list returns the names, sizes and checksums of a tree.
-func list(t *testing.T, dir string) (out []string) {
+// describeTree returns the names, sizes and checksums of a tree.
+func describeTree(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -33,13 +33,13 @@ func TestProgressStaysWhileALaterAttemptComparesFiles(t *testing.T) {
 	}
 }
 
-// heldStore holds back the write of a failure.
-type heldStore struct {
+// blockingStore holds back the write of a failure.
+type blockingStore struct {
 	*store.Transfers
 	held chan struct{}
 }
 
-func (s heldStore) Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) error {
+func (s blockingStore) Put(ctx context.Context, t store.Transfer, changes ...store.CallChange) error {
 	if t.State == protocol.TransferFailed {
 		s.held <- struct{}{}
 		<-s.held
@@ -55,7 +55,7 @@ func TestEndIsVisibleOnceItIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	s := heldStore{st.Transfers, make(chan struct{})}
+	s := blockingStore{st.Transfers, make(chan struct{})}
 	e := New(Options{Store: s, Bus: new(event.Bus)})
 	defer e.Close()
 	e.services.queue.add(newJob(e.services, store.Transfer{Transfer: protocol.Transfer{ID: "x", State: protocol.TransferRunning, Sources: []string{"a:x"}}}, nil))

@@ -13,7 +13,7 @@ import (
 
 // Every destination that gsv__Transfer reports is the source of a second transfer here.
 func TestReportedDestinationsExist(t *testing.T) {
-	r := newRig(t, "a", "b")
+	r := newTestGateway(t, "a", "b")
 	for name, text := range map[string]string{"k.txt": "k", "tf/in.txt": "in", "p:q.txt": "colon"} {
 		p := filepath.Join(r.nodes["a"].dir, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// roughProxy forwards connections like a bad network: with delay, changing speeds, pauses, and
+// badNetworkProxy forwards connections like a bad network: with delay, changing speeds, pauses, and
 // disconnects at any point. The kernel's netem does this to packets where it is available; a
 // program sees the effects of lost packets as it does here.
-type roughProxy struct {
+type badNetworkProxy struct {
 	l     net.Listener
 	to    string
 	delay time.Duration // base delay, up to half more is added
@@ -26,14 +26,14 @@ type roughProxy struct {
 	wg    sync.WaitGroup
 }
 
-// newRoughProxy listens on a free port of an address, for connections to another one.
-func newRoughProxy(t testing.TB, at, to string, seed uint64) *roughProxy {
+// newBadNetworkProxy listens on a free port of an address, for connections to another one.
+func newBadNetworkProxy(t testing.TB, at, to string, seed uint64) *badNetworkProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", net.JoinHostPort(at, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &roughProxy{l: l, to: to, delay: 5 * time.Millisecond, life: 8 * time.Second, rng: rand.New(rand.NewPCG(seed, 3)), conns: make(map[net.Conn]bool)}
+	w := &badNetworkProxy{l: l, to: to, delay: 5 * time.Millisecond, life: 8 * time.Second, rng: rand.New(rand.NewPCG(seed, 3)), conns: make(map[net.Conn]bool)}
 	w.wg.Go(w.serve)
 	t.Cleanup(func() {
 		l.Close()
@@ -48,21 +48,21 @@ func newRoughProxy(t testing.TB, at, to string, seed uint64) *roughProxy {
 	return w
 }
 
-// upTo returns a random duration.
-func (w *roughProxy) upTo(d time.Duration) time.Duration {
+// randomDuration returns a random duration.
+func (w *badNetworkProxy) randomDuration(d time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return time.Duration(w.rng.Int64N(int64(d) + 1))
 }
 
-// one returns true once in n times.
-func (w *roughProxy) one(n int) bool {
+// oneIn returns true once in n times.
+func (w *badNetworkProxy) oneIn(n int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.rng.IntN(n) == 0
 }
 
-func (w *roughProxy) keep(c net.Conn) bool {
+func (w *badNetworkProxy) addConn(c net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.shut {
@@ -71,7 +71,7 @@ func (w *roughProxy) keep(c net.Conn) bool {
 	return !w.shut
 }
 
-func (w *roughProxy) serve() {
+func (w *badNetworkProxy) serve() {
 	for {
 		near, err := w.l.Accept()
 		if err != nil {
@@ -82,44 +82,44 @@ func (w *roughProxy) serve() {
 			near.Close()
 			continue
 		}
-		if !w.keep(near) || !w.keep(far) {
+		if !w.addConn(near) || !w.addConn(far) {
 			near.Close()
 			far.Close()
 			return
 		}
-		w.wg.Go(func() { w.pass(near.(*net.TCPConn), far.(*net.TCPConn)) })
+		w.wg.Go(func() { w.forward(near.(*net.TCPConn), far.(*net.TCPConn)) })
 	}
 }
 
-// pass forwards one connection until it closes.
-func (w *roughProxy) pass(near, far *net.TCPConn) {
+// forward forwards one connection until it closes.
+func (w *badNetworkProxy) forward(near, far *net.TCPConn) {
 	rate := int64(0) // bytes a second; 0 means unlimited
 	switch {
-	case w.one(4):
+	case w.oneIn(4):
 		rate = 8 << 20
-	case w.one(2):
+	case w.oneIn(2):
 		rate = 40 << 20
 	}
 	silent := new(atomic.Bool)
 	ended := make(chan struct{})
 	once := sync.OnceFunc(func() { close(ended) })
 	var wg sync.WaitGroup
-	wg.Go(func() { w.pump(near, far, rate, silent, ended); once() })
-	wg.Go(func() { w.pump(far, near, rate, silent, ended); once() })
-	cut := time.NewTimer(w.life/4 + w.upTo(w.life*3/2))
+	wg.Go(func() { w.copyWithDelay(near, far, rate, silent, ended); once() })
+	wg.Go(func() { w.copyWithDelay(far, near, rate, silent, ended); once() })
+	cut := time.NewTimer(w.life/4 + w.randomDuration(w.life*3/2))
 	defer cut.Stop()
 	select {
 	case <-ended:
 	case <-cut.C:
 		w.cuts.Add(1)
-		if w.one(3) { // silence without a disconnect
+		if w.oneIn(3) { // silence without a disconnect
 			silent.Store(true)
 			select {
 			case <-ended:
-			case <-time.After(w.upTo(4 * time.Second)):
+			case <-time.After(w.randomDuration(4 * time.Second)):
 			}
 		}
-		if w.one(2) {
+		if w.oneIn(2) {
 			near.SetLinger(0)
 			far.SetLinger(0)
 		}
@@ -140,7 +140,7 @@ type chunk struct {
 	due  time.Time
 }
 
-func (w *roughProxy) pump(from, to net.Conn, rate int64, silent *atomic.Bool, ended <-chan struct{}) {
+func (w *badNetworkProxy) copyWithDelay(from, to net.Conn, rate int64, silent *atomic.Bool, ended <-chan struct{}) {
 	way := make(chan chunk, 64)
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -153,7 +153,7 @@ func (w *roughProxy) pump(from, to net.Conn, rate int64, silent *atomic.Bool, en
 				return
 			}
 			select {
-			case way <- chunk{buf[:n], time.Now().Add(w.delay + w.upTo(w.delay/2))}:
+			case way <- chunk{buf[:n], time.Now().Add(w.delay + w.randomDuration(w.delay/2))}:
 			case <-ended:
 				return
 			}
@@ -165,8 +165,8 @@ func (w *roughProxy) pump(from, to net.Conn, rate int64, silent *atomic.Bool, en
 		if rate > 0 {
 			time.Sleep(time.Duration(int64(len(c.data)) * int64(time.Second) / rate))
 		}
-		if w.one(2000) { // simulates a packet that was lost more than once
-			time.Sleep(w.upTo(1500 * time.Millisecond))
+		if w.oneIn(2000) { // simulates a packet that was lost more than once
+			time.Sleep(w.randomDuration(1500 * time.Millisecond))
 		}
 		if silent.Load() {
 			continue

@@ -13,10 +13,10 @@ import (
 func TestTextsOfAMachineAreTruncated(t *testing.T) {
 	long := strings.Repeat("long ", 20<<10)
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 0))
+		s.connectNode("a", s.reportSizeAfter(100, 0))
 		var seen protocol.Transfer
 		var id protocol.TransferID
-		s.comes("b", s.accepts(func(p *scriptedNode, n uint32) {
+		s.connectNode("b", s.acceptThen(func(p *scriptedNode, n uint32) {
 			s.frame(p, n, progress(1<<31, -1<<40, "y"))
 			synctest.Wait()
 			seen = s.get(id)
@@ -42,7 +42,7 @@ func TestTextsOfAMachineAreTruncated(t *testing.T) {
 		if n := len(tr.Error) + len(tr.Path) + len(tr.Problems[0].Path) + len(tr.Problems[0].Text); n > 64<<10 {
 			s.t.Errorf("got %d bytes of text, want at most %d", n, 64<<10)
 		}
-		s.comes("a", s.source(-1, 0))
+		s.connectNode("a", s.reportSizeAfter(-1, 0))
 		id = s.start()
 		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.Contains(tr.Error, "a negative size") {
@@ -53,9 +53,9 @@ func TestTextsOfAMachineAreTruncated(t *testing.T) {
 
 // A source that knows only the basic protocol cannot fill a disk by sending more than it announced.
 func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
-	inBubble(t, onlyBasic, func(s *testEngine) {
-		count := s.source(10, 0)
-		s.comes("a", func(p *scriptedNode, event string, id uint32) {
+	inBubble(t, useBasicProtocol, func(s *testEngine) {
+		count := s.reportSizeAfter(10, 0)
+		s.connectNode("a", func(p *scriptedNode, event string, id uint32) {
 			count(p, event, id)
 			if event == protocol.EventTransferStart {
 				for range 100 {
@@ -64,7 +64,7 @@ func TestASourceThatSendsMoreThanItAnnouncedIsStopped(t *testing.T) {
 				}
 			}
 		})
-		b := s.comes("b", s.accepts(nil))
+		b := s.connectNode("b", s.acceptThen(nil))
 		id := s.start()
 		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferFailed || !strings.HasPrefix(tr.Error, "The source announced 10 bytes but sends more") {

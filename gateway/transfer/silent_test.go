@@ -64,7 +64,7 @@ func (p *scriptedNode) SendFrame(_ context.Context, f *stream.Frame) error {
 func (p *scriptedNode) Gone() <-chan struct{} { return p.gone }
 func (p *scriptedNode) Close(int, string)     {}
 
-// testEngine is an engine with puppets, in a bubble.
+// testEngine is an engine with scripted nodes, in a synctest bubble.
 type testEngine struct {
 	oneTool
 	t     *testing.T
@@ -97,11 +97,11 @@ func (s *testEngine) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) 
 	return p, nodes.Contact{Extensions: s.kinds}, p != nil
 }
 
-func (s *testEngine) comes(id protocol.NodeID, hears func(p *scriptedNode, event string, id uint32)) *scriptedNode {
-	return s.enters(id, &scriptedNode{hears: hears})
+func (s *testEngine) connectNode(id protocol.NodeID, hears func(p *scriptedNode, event string, id uint32)) *scriptedNode {
+	return s.addNode(id, &scriptedNode{hears: hears})
 }
 
-func (s *testEngine) enters(id protocol.NodeID, p *scriptedNode) *scriptedNode {
+func (s *testEngine) addNode(id protocol.NodeID, p *scriptedNode) *scriptedNode {
 	p.gone = make(chan struct{})
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +148,8 @@ func inBubble(t *testing.T, begin func(s *testEngine), f func(s *testEngine)) {
 	})
 }
 
-// source reports a number of bytes, after a delay.
-func (s *testEngine) source(size int64, after time.Duration) func(*scriptedNode, string, uint32) {
+// reportSizeAfter reports a number of bytes, after a delay.
+func (s *testEngine) reportSizeAfter(size int64, after time.Duration) func(*scriptedNode, string, uint32) {
 	return func(p *scriptedNode, event string, id uint32) {
 		if event == protocol.EventTransferSend {
 			time.Sleep(after)
@@ -159,8 +159,8 @@ func (s *testEngine) source(size int64, after time.Duration) func(*scriptedNode,
 	}
 }
 
-// accepts accepts the transfer, then calls f.
-func (s *testEngine) accepts(f func(p *scriptedNode, id uint32)) func(*scriptedNode, string, uint32) {
+// acceptThen accepts the transfer, then calls f.
+func (s *testEngine) acceptThen(f func(p *scriptedNode, id uint32)) func(*scriptedNode, string, uint32) {
 	return func(p *scriptedNode, event string, id uint32) {
 		if event == protocol.EventTransferReceive {
 			proceed, _ := s.e.Relays().Accept(p, protocol.TransferAcceptParams{TransferID: &id})
@@ -211,13 +211,13 @@ func doNothing(*testEngine) {}
 // any number of times.
 func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 0))
-		b := s.comes("b", s.accepts(nil))
+		s.connectNode("a", s.reportSizeAfter(100, 0))
+		b := s.connectNode("b", s.acceptThen(nil))
 		id := s.start()
 		for range 5 {
 			synctest.Wait()
 			old := b
-			b = s.comes("b", s.accepts(nil))
+			b = s.connectNode("b", s.acceptThen(nil))
 			close(old.gone)
 			advanceTime(2 * time.Second)
 		}
@@ -237,9 +237,9 @@ func TestOftenInterruptedTransferSurvivesSilence(t *testing.T) {
 
 func TestProgressingTransferOutlivesSilence(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 0))
+		s.connectNode("a", s.reportSizeAfter(100, 0))
 		done := int64(0)
-		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
+		s.connectNode("b", s.acceptThen(func(p *scriptedNode, id uint32) {
 			done += 10
 			s.frame(p, id, progress(0, done, "y"))
 		}))
@@ -253,8 +253,8 @@ func TestProgressingTransferOutlivesSilence(t *testing.T) {
 
 func TestSourceMayScanForMinutes(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 5*time.Minute))
-		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
+		s.connectNode("a", s.reportSizeAfter(100, 5*time.Minute))
+		s.connectNode("b", s.acceptThen(func(p *scriptedNode, id uint32) {
 			n := int64(100)
 			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{TransferID: &id, BytesWritten: &n, Files: 1})
 			proceed()
@@ -280,11 +280,11 @@ func TestStalledMachineDelaysNoOther(t *testing.T) {
 			}
 		}
 	}, func(s *testEngine) {
-		s.enters("stuck", &scriptedNode{deaf: true})
+		s.addNode("stuck", &scriptedNode{deaf: true})
 		advanceTime(1500 * time.Millisecond) // the request is being sent
 		began, took := time.Now(), time.Duration(-1)
-		s.comes("a", func(*scriptedNode, string, uint32) { took = time.Since(began) })
-		s.comes("b", nil)
+		s.connectNode("a", func(*scriptedNode, string, uint32) { took = time.Since(began) })
+		s.connectNode("b", nil)
 		s.start()
 		advanceTime(10 * time.Second)
 		if took != 0 {
@@ -303,8 +303,8 @@ func TestTransfersWithQuestionsOccupyNoSlot(t *testing.T) {
 		advanceTime(time.Second)
 		s.rules.Store("after")
 		var begun atomic.Int32
-		s.comes("a", func(*scriptedNode, string, uint32) { begun.Add(1) })
-		s.comes("b", nil)
+		s.connectNode("a", func(*scriptedNode, string, uint32) { begun.Add(1) })
+		s.connectNode("b", nil)
 		advanceTime(2 * time.Second)
 		s.start()
 		advanceTime(2 * time.Second)
@@ -317,10 +317,10 @@ func TestTransfersWithQuestionsOccupyNoSlot(t *testing.T) {
 // Transfers that wait for the person at their destination must not block transfers to other nodes.
 func TestTransferDoesNotWaitForQuestionsOfOthers(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 0))
+		s.connectNode("a", s.reportSizeAfter(100, 0))
 		var asked, begun atomic.Int32
-		s.comes("b", func(*scriptedNode, string, uint32) { asked.Add(1) })
-		s.comes("c", func(*scriptedNode, string, uint32) { begun.Add(1) })
+		s.connectNode("b", func(*scriptedNode, string, uint32) { asked.Add(1) })
+		s.connectNode("c", func(*scriptedNode, string, uint32) { begun.Add(1) })
 		for range 30 {
 			s.start()
 		}

@@ -39,26 +39,26 @@ type stressRun struct {
 	ends     map[string]int
 }
 
-// plant creates the same trees at each end: one small file, many small ones, some of medium size
-// with small ones between them, one large one.
-func (s *stressRun) plant() {
+// createTrees creates the same trees at each end: one small file, many small ones, some of medium
+// size with small ones between them, one large one.
+func (s *stressRun) createTrees() {
 	s.trees = []string{"tiny", "many", "mixed", "large"}
-	r := &rig{t: s.t, nodes: make(map[protocol.NodeID]*machine)}
+	r := &testGateway{t: s.t, nodes: make(map[protocol.NodeID]*machine)}
 	for id, dir := range s.dirs {
 		r.nodes[id] = &machine{dir: dir}
-		r.file(id, "src/tiny/empty", 0)
-		r.file(id, "src/tiny/one", 1)
+		r.createFile(id, "src/tiny/empty", 0)
+		r.createFile(id, "src/tiny/one", 1)
 		for i := range 150 {
-			r.file(id, fmt.Sprintf("src/many/%d/%d", i%7, i), int64(i*97))
+			r.createFile(id, fmt.Sprintf("src/many/%d/%d", i%7, i), int64(i*97))
 		}
 		for i := range 8 {
-			r.file(id, fmt.Sprintf("src/mixed/%d.bin", i), int64(i)<<20+int64(i))
-			r.file(id, fmt.Sprintf("src/mixed/%d/small", i), int64(i)*7000)
+			r.createFile(id, fmt.Sprintf("src/mixed/%d.bin", i), int64(i)<<20+int64(i))
+			r.createFile(id, fmt.Sprintf("src/mixed/%d/small", i), int64(i)*7000)
 		}
-		r.file(id, "src/large/large.bin", 70<<20+5) // more than a block, so that a transfer can resume
+		r.createFile(id, "src/large/large.bin", 70<<20+5) // more than a block, so that a transfer can resume
 	}
 	for _, tree := range s.trees {
-		s.want[tree] = list(s.t, filepath.Join(s.dirs["a"], "src", tree))
+		s.want[tree] = describeTree(s.t, filepath.Join(s.dirs["a"], "src", tree))
 	}
 }
 
@@ -76,8 +76,8 @@ const (
 	tooLong = 30 * time.Minute
 )
 
-// one runs one transfer until it ends or is cancelled.
-func (s *stressRun) one(n int64, rng *rand.Rand) {
+// runTransfer runs one transfer until it ends or is cancelled.
+func (s *stressRun) runTransfer(n int64, rng *rand.Rand) {
 	ways := [][2]protocol.NodeID{{"a", "b"}, {"b", "a"}, {"a", "b"}, {"a", "gsv"}, {"gsv", "b"}}
 	way, tree := ways[n%int64(len(ways))], s.trees[rng.IntN(len(s.trees))]
 	began, limit := time.Now(), time.Now().Add(stuck)
@@ -103,7 +103,7 @@ func (s *stressRun) one(n int64, rng *rand.Rand) {
 	was := tr
 	for polls := 0; ; polls++ {
 		time.Sleep(time.Duration(20+rng.IntN(150)) * time.Millisecond)
-		if polls%8 == 7 && !s.right(way[1], dest, tree) {
+		if polls%8 == 7 && !s.isIntact(way[1], dest, tree) {
 			return
 		}
 		now, err := ask(s, protocol.TransferGet, protocol.TransferParams{ID: tr.ID})
@@ -130,40 +130,40 @@ func (s *stressRun) one(n int64, rng *rand.Rand) {
 			if now.Error == "" {
 				s.t.Errorf("transfer %d: got %+v, want a reason", n, now)
 			}
-			s.count("failed: " + now.Error)
-			s.right(way[1], dest, tree)
+			s.countEnd("failed: " + now.Error)
+			s.isIntact(way[1], dest, tree)
 			ask(s, protocol.TransferRetry, protocol.TransferParams{ID: tr.ID})
 		case now.Over():
-			s.ended(way, dest, tree, now, time.Since(began))
+			s.checkEnded(way, dest, tree, now, time.Since(began))
 			return
 		}
 	}
 }
 
-func (s *stressRun) count(end string) {
+func (s *stressRun) countEnd(end string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ends[end]++
 }
 
-// ended checks the files of a transfer that is done or cancelled.
-func (s *stressRun) ended(way [2]protocol.NodeID, dest, tree string, tr protocol.Transfer, took time.Duration) {
-	s.count(tr.State)
+// checkEnded checks the files of a transfer that is done or cancelled.
+func (s *stressRun) checkEnded(way [2]protocol.NodeID, dest, tree string, tr protocol.Transfer, took time.Duration) {
+	s.countEnd(tr.State)
 	s.mu.Lock()
 	s.attempts += tr.Attempts
 	s.bytes += tr.BytesDone
 	s.longest = max(s.longest, took)
 	s.mu.Unlock()
-	if !s.right(way[1], dest, tree) || tr.State != protocol.TransferDone {
+	if !s.isIntact(way[1], dest, tree) || tr.State != protocol.TransferDone {
 		return
 	}
-	if got := list(s.t, filepath.Join(s.dirs[way[1]], dest)); !slices.Equal(got, s.want[tree]) {
+	if got := describeTree(s.t, filepath.Join(s.dirs[way[1]], dest)); !slices.Equal(got, s.want[tree]) {
 		s.t.Errorf("%s to %s is done: %+v\ngot\n%s\nwant\n%s", way[0], dest, tr, strings.Join(got, "\n"), strings.Join(s.want[tree], "\n"))
 	}
 }
 
-// right reports whether every file under a sent name has the sent content.
-func (s *stressRun) right(id protocol.NodeID, dest, tree string) bool {
+// isIntact reports whether every file under a sent name has the sent content.
+func (s *stressRun) isIntact(id protocol.NodeID, dest, tree string) bool {
 	ok, top := true, filepath.Join(s.dirs[id], dest)
 	filepath.WalkDir(top, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(p, ".part") {
@@ -183,9 +183,9 @@ func (s *stressRun) right(id protocol.NodeID, dest, tree string) bool {
 	return ok
 }
 
-// spoil changes a byte in some of the unfinished files of a dead end, and returns the number of
-// files.
-func (s *stressRun) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
+// corruptUnfinished changes a byte in some of the unfinished files of a dead end, and returns the
+// number of files.
+func (s *stressRun) corruptUnfinished(id protocol.NodeID, rng *rand.Rand) (n int) {
 	filepath.WalkDir(filepath.Join(s.dirs[id], "in"), func(p string, d os.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(p, ".part") || rng.IntN(10) > 0 {
 			return nil
@@ -214,8 +214,8 @@ func (s *stressRun) spoil(id protocol.NodeID, rng *rand.Rand) (n int) {
 	return n
 }
 
-// rest waits until no transfers run and no unfinished files are left, and checks all files.
-func (s *stressRun) rest() {
+// waitIdle waits until no transfers run and no unfinished files are left, and checks all files.
+func (s *stressRun) waitIdle() {
 	var left []string
 	// A transfer without messages from either end resumes after a minute.
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
@@ -246,7 +246,7 @@ func (s *stressRun) rest() {
 		for _, tree := range s.trees {
 			tops, _ := os.ReadDir(filepath.Join(dir, "in", tree))
 			for _, d := range tops {
-				s.right(id, "in/"+tree+"/"+d.Name(), tree)
+				s.isIntact(id, "in/"+tree+"/"+d.Name(), tree)
 			}
 		}
 	}

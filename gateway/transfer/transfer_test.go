@@ -14,7 +14,7 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-func same(t *testing.T, a, b string) {
+func checkSameFile(t *testing.T, a, b string) {
 	t.Helper()
 	x, err := os.ReadFile(a)
 	if err != nil {
@@ -29,9 +29,9 @@ func same(t *testing.T, a, b string) {
 	}
 }
 
-// clean waits until a folder has no unfinished files. An end removes them when it receives the
-// failure, which is published earlier.
-func clean(t *testing.T, dir string) {
+// waitNoUnfinished waits until a folder has no unfinished files. An end removes them when it
+// receives the failure, which is published earlier.
+func waitNoUnfinished(t *testing.T, dir string) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		var left []string
@@ -52,22 +52,22 @@ func clean(t *testing.T, dir string) {
 }
 
 func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 3<<20+17)
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 3<<20+17)
 	for _, step := range []struct{ source, destination, lands string }{
 		{"a:x.bin", "b:in/y.bin", filepath.Join(r.nodes["b"].dir, "in", "y.bin")},
 		{"b:in/y.bin", "gsv:notes/z.bin", filepath.Join(r.home, "agents", "main", "notes", "z.bin")},
 		{"gsv:notes/z.bin", "a:back/", filepath.Join(r.nodes["a"].dir, "back", "z.bin")},
 		{"a:x.bin", "a:copy.bin", filepath.Join(r.nodes["a"].dir, "copy.bin")},
 	} {
-		tr := r.end(r.begin(protocol.TransferStartParams{Sources: []string{step.source}, Destination: step.destination}).ID, patience)
+		tr := r.waitEnd(r.startTransfer(protocol.TransferStartParams{Sources: []string{step.source}, Destination: step.destination}).ID, patience)
 		if tr.State != protocol.TransferDone || tr.Bytes != 3<<20+17 || tr.BytesDone != tr.Bytes || tr.Files != 1 || tr.FilesDone != 1 || tr.Simple {
 			t.Fatalf("%s to %s: got %+v, want one whole file", step.source, step.destination, tr)
 		}
-		same(t, from, step.lands)
+		checkSameFile(t, from, step.lands)
 	}
-	clean(t, r.nodes["a"].dir)
-	clean(t, r.nodes["b"].dir)
+	waitNoUnfinished(t, r.nodes["a"].dir)
+	waitNoUnfinished(t, r.nodes["b"].dir)
 	list, err := client.Call(t.Context(), r.c, protocol.TransferList, protocol.TransferListParams{History: true})
 	if err != nil || list.Count != 4 {
 		t.Errorf("got %+v, error %v, want 4 transfers", list, err)
@@ -75,8 +75,8 @@ func TestFilesMoveBetweenMachinesAndTheWorkspace(t *testing.T) {
 }
 
 func TestTheToolWaitsForTheEnd(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 1<<20)
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 1<<20)
 	call := func(args string) (out struct {
 		OK     bool
 		Error  string
@@ -101,12 +101,12 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 	if got, err := client.Call(t.Context(), r.c, protocol.TransferGet, protocol.TransferParams{ID: protocol.TransferID(id)}); err != nil || got.CallID == "" {
 		t.Errorf("got %+v, error %v, want the ID of the call", got, err)
 	}
-	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
-	r.file("b", "y.bin", 10) // the existing file is overwritten, as in GSV
+	checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	r.createFile("b", "y.bin", 10) // the existing file is overwritten, as in GSV
 	if out := call(`{"source":"a:x.bin","destination":"b:y.bin"}`); !out.OK {
 		t.Errorf("got %+v, want the file overwritten", out)
 	}
-	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 	for args, want := range map[string]string{
 		`{"source":"a:none","destination":"b:y"}`:             "Failed to read file " + filepath.Join(r.nodes["a"].dir, "none") + ": no such file or directory",
 		`{"source":"a:/etc/passwd","destination":"b:y"}`:      "outside the workspace",
@@ -132,11 +132,11 @@ func TestTheToolWaitsForTheEnd(t *testing.T) {
 }
 
 func TestPausedTransferResumes(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 24<<20)
-	r.nodes["a"].wire.slow.turn(true)
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 24<<20)
+	r.nodes["a"].wire.slow.setOn(true)
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
 	p, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID})
 	if err != nil {
 		t.Fatal(err)
@@ -144,40 +144,40 @@ func TestPausedTransferResumes(t *testing.T) {
 	if p.State != protocol.TransferPaused {
 		t.Fatalf("got %+v, want it paused", p)
 	}
-	r.nodes["a"].wire.slow.turn(false)
+	r.nodes["a"].wire.slow.setOn(false)
 	if _, err := client.Call(t.Context(), r.c, protocol.TransferResume, protocol.TransferParams{ID: tr.ID}); err != nil {
 		t.Fatal(err)
 	}
-	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.Attempts != 2 {
+	if end := r.waitEnd(tr.ID, recovers); end.State != protocol.TransferDone || end.Attempts != 2 {
 		t.Fatalf("got %+v, want it done in the second attempt", end)
 	}
-	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
-	clean(t, r.nodes["b"].dir)
+	checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	waitNoUnfinished(t, r.nodes["b"].dir)
 }
 
 func TestAShrinkingFileIsCountedAsItArrived(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 24<<20)
-	r.nodes["a"].wire.slow.turn(true)
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-	r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 })
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 24<<20)
+	r.nodes["a"].wire.slow.setOn(true)
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+	r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 })
 	if err := os.Truncate(from, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	r.nodes["a"].wire.slow.turn(false)
-	if tr = r.end(tr.ID, patience); tr.State != protocol.TransferDone || tr.Bytes != 1<<20 || tr.BytesDone != 1<<20 {
+	r.nodes["a"].wire.slow.setOn(false)
+	if tr = r.waitEnd(tr.ID, patience); tr.State != protocol.TransferDone || tr.Bytes != 1<<20 || tr.BytesDone != 1<<20 {
 		t.Fatalf("got %+v, want 1 MiB done", tr)
 	}
-	same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+	checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
 }
 
 func TestCancelLeavesNothingUnfinished(t *testing.T) {
-	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 24<<20)
+	r := newTestGateway(t, "a", "b")
+	r.createFile("a", "x.bin", 24<<20)
 	for _, rest := range []bool{false, true} {
-		r.nodes["a"].wire.slow.turn(true)
-		tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
-		r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
+		r.nodes["a"].wire.slow.setOn(true)
+		tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
+		r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 8<<20 })
 		if rest {
 			if _, err := client.Call(t.Context(), r.c, protocol.TransferPause, protocol.TransferParams{ID: tr.ID}); err != nil {
 				t.Fatal(err)
@@ -186,7 +186,7 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
 			t.Fatal(err)
 		}
-		if end := r.end(tr.ID, patience); end.State != protocol.TransferCancelled {
+		if end := r.waitEnd(tr.ID, patience); end.State != protocol.TransferCancelled {
 			t.Fatalf("got %+v, want it cancelled", end)
 		}
 		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -209,30 +209,30 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 const recovers = 2 * time.Minute
 
 func TestATransferSurvivesEveryInterruption(t *testing.T) {
-	r := newRig(t, "a", "b")
+	r := newTestGateway(t, "a", "b")
 	size := int64(24 << 20)
-	from := r.file("a", "x.bin", size)
+	from := r.createFile("a", "x.bin", size)
 	interrupt := map[string]func(){
-		"the source's wire":      func() { r.nodes["a"].wire.cut(false) },
-		"the destination's wire": func() { r.nodes["b"].wire.cut(false) },
-		"the source's node":      func() { r.nodes["a"].stop(); r.boot("a") },
-		"the destination's node": func() { r.nodes["b"].stop(); r.boot("b") },
+		"the source's wire":      func() { r.nodes["a"].wire.disconnect(false) },
+		"the destination's wire": func() { r.nodes["b"].wire.disconnect(false) },
+		"the source's node":      func() { r.nodes["a"].stop(); r.startNode("a") },
+		"the destination's node": func() { r.nodes["b"].stop(); r.startNode("b") },
 		"the gateway":            func() { r.stopGW(); r.start() },
 	}
 	for what, f := range interrupt {
 		t.Run(what, func(t *testing.T) {
-			r.online("a") // the last transfer may have ended before its wire was cut
-			r.online("b")
-			r.nodes["a"].wire.slow.turn(true)
-			tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
-			r.until(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
+			r.waitOnline("a") // the last transfer may have ended before its wire was cut
+			r.waitOnline("b")
+			r.nodes["a"].wire.slow.setOn(true)
+			tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: protocol.ConflictOverwrite})
+			r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 || t.Over() })
 			f()
-			r.nodes["a"].wire.slow.turn(false)
-			if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
+			r.nodes["a"].wire.slow.setOn(false)
+			if end := r.waitEnd(tr.ID, recovers); end.State != protocol.TransferDone || end.BytesDone != size {
 				t.Fatalf("%s: got %+v, want it done", what, end)
 			}
-			same(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
-			clean(t, r.nodes["b"].dir)
+			checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "y.bin"))
+			waitNoUnfinished(t, r.nodes["b"].dir)
 			if err := os.Remove(filepath.Join(r.nodes["b"].dir, "y.bin")); err != nil {
 				t.Fatal(err)
 			}
@@ -245,7 +245,7 @@ func TestATransferSurvivesEveryInterruption(t *testing.T) {
 
 // checkAuditOfResumed checks that the audit log says that the last transfer to a destination was
 // continued after a restart, and who started it.
-func (r *rig) checkAuditOfResumed(destination string) {
+func (r *testGateway) checkAuditOfResumed(destination string) {
 	r.t.Helper()
 	list, err := client.Call(r.t.Context(), r.c, protocol.AuditList, protocol.AuditListParams{Kind: protocol.AuditCall})
 	if err != nil {
@@ -273,9 +273,9 @@ func (r *rig) checkAuditOfResumed(destination string) {
 }
 
 func TestATransferWaitsForItsMachine(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 100)
-	r.nodes["b"].wire.cut(true)
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 100)
+	r.nodes["b"].wire.disconnect(true)
 	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		_, err := client.Call(t.Context(), r.c, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:now.bin"})
 		if errors.Is(err, protocol.ErrUnavailable) {
@@ -285,35 +285,35 @@ func TestATransferWaitsForItsMachine(t *testing.T) {
 			t.Fatalf("got %v for three minutes, want error ErrUnavailable", err)
 		}
 	}
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:later.bin", Later: true})
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:later.bin", Later: true})
 	if tr.State != protocol.TransferWaiting || tr.ExpiresAt == 0 {
 		t.Fatalf("got %+v, want it waiting, with an expiry", tr)
 	}
 	r.stopGW() // the queue is stored
 	r.start()
-	r.nodes["b"].wire.cut(false)
-	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone {
+	r.nodes["b"].wire.disconnect(false)
+	if end := r.waitEnd(tr.ID, recovers); end.State != protocol.TransferDone {
 		t.Fatalf("got %+v, want it done", end)
 	}
-	same(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
+	checkSameFile(t, from, filepath.Join(r.nodes["b"].dir, "later.bin"))
 }
 
 // TestInterruptionStartsAWaitOfItsOwn: the expiry limits the wait for an offline node, not the
 // duration of the transfer.
 func TestInterruptionStartsAWaitOfItsOwn(t *testing.T) {
-	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 48<<20)
-	r.nodes["a"].wire.slow.turn(true)
+	r := newTestGateway(t, "a", "b")
+	r.createFile("a", "x.bin", 48<<20)
+	r.nodes["a"].wire.slow.setOn(true)
 	const wait = 3_600_000
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:x.bin", Later: true, ExpiresIn: wait})
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:x.bin", Later: true, ExpiresIn: wait})
 	first := tr.ExpiresAt
 	if first != tr.CreatedAt+wait {
 		t.Errorf("got %+v, want it to expire %d ms after its creation", tr, wait)
 	}
-	r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 4<<20 })
+	r.waitTransfer(tr.ID, patience, func(now protocol.Transfer) bool { return now.BytesDone > 4<<20 })
 	cut := time.Now().UnixMilli()
-	r.nodes["b"].wire.cut(true)
-	tr = r.until(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == protocol.TransferWaiting })
+	r.nodes["b"].wire.disconnect(true)
+	tr = r.waitTransfer(tr.ID, patience, func(now protocol.Transfer) bool { return now.State == protocol.TransferWaiting })
 	if tr.ExpiresAt < cut+wait {
 		t.Errorf("it ends %d ms after the cut, want %d", tr.ExpiresAt-cut, wait)
 	}
@@ -323,12 +323,12 @@ func TestInterruptionStartsAWaitOfItsOwn(t *testing.T) {
 }
 
 func TestAWaitingTransferAsksAgainAfterARuleChange(t *testing.T) {
-	r := newRig(t, "a", "b")
-	r.file("a", "x.bin", 100)
-	r.nodes["b"].wire.cut(true)
+	r := newTestGateway(t, "a", "b")
+	r.createFile("a", "x.bin", 100)
+	r.nodes["b"].wire.disconnect(true)
 	var first protocol.Transfer
 	for end := time.Now().Add(3 * time.Minute); first.State != protocol.TransferWaiting; time.Sleep(5 * time.Millisecond) {
-		first = r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:first.bin", Later: true})
+		first = r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:first.bin", Later: true})
 		if time.Now().After(end) {
 			t.Fatal("b does not go away")
 		}
@@ -342,8 +342,8 @@ func TestAWaitingTransferAsksAgainAfterARuleChange(t *testing.T) {
 	}); !errors.Is(err, protocol.ErrForbidden) {
 		t.Errorf("a denied one: %v", err)
 	}
-	r.nodes["b"].wire.cut(false)
-	if end := r.end(first.ID, patience); end.State != protocol.TransferFailed || !strings.Contains(end.Error, "Denied by a rule") {
+	r.nodes["b"].wire.disconnect(false)
+	if end := r.waitEnd(first.ID, patience); end.State != protocol.TransferFailed || !strings.Contains(end.Error, "Denied by a rule") {
 		t.Errorf("got %+v, want it denied by a rule", end)
 	}
 	if _, err := os.Stat(filepath.Join(r.nodes["b"].dir, "first.bin")); err == nil {

@@ -10,9 +10,9 @@ import (
 
 func TestTransfersEndWithThePairing(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 0))
-		s.comes("b", s.accepts(nil))
-		s.comes("c", s.accepts(nil))
+		s.connectNode("a", s.reportSizeAfter(100, 0))
+		s.connectNode("b", s.acceptThen(nil))
+		s.connectNode("c", s.acceptThen(nil))
 		id, other := s.start(), s.startTo("c:y")
 		advanceTime(time.Second)
 		if tr := s.get(id); tr.State != protocol.TransferRunning {
@@ -31,8 +31,8 @@ func TestTransfersEndWithThePairing(t *testing.T) {
 
 func TestTransfersEndWithTheAccessOfTheirApp(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
-		s.comes("a", s.source(100, 0))
-		s.comes("b", s.accepts(nil))
+		s.connectNode("a", s.reportSizeAfter(100, 0))
+		s.connectNode("b", s.acceptThen(nil))
 		start := func(app protocol.AppID, destination string) protocol.TransferID {
 			tr, err := s.e.Start(s.t.Context(), transfer.Request{App: app, TransferStartParams: protocol.TransferStartParams{Sources: []string{"a:x"}, Destination: destination, Later: true}})
 			if err != nil {

@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// whileNothingCanBeWritten calls f while the database refuses every change of a transfer.
-func (s *testEngine) whileNothingCanBeWritten(f func()) {
+// withFailingStore calls f while the database refuses every change of a transfer.
+func (s *testEngine) withFailingStore(f func()) {
 	s.t.Helper()
 	defer transfer.RefuseWrites(s.t, s.path)()
 	f()
@@ -61,8 +61,8 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 		t.Run(c.action+" while "+c.state, func(t *testing.T) {
 			inBubble(t, doNothing, func(s *testEngine) {
 				if c.online {
-					s.comes("a", s.source(100, 0))
-					s.comes("b", s.accepts(nil))
+					s.connectNode("a", s.reportSizeAfter(100, 0))
+					s.connectNode("b", s.acceptThen(nil))
 				}
 				id := protocol.TransferParams{ID: s.start()}
 				advanceTime(time.Second)
@@ -75,7 +75,7 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 				if before.State != c.state {
 					t.Fatalf("state: got %s, want %s", before.State, c.state)
 				}
-				s.whileNothingCanBeWritten(func() {
+				s.withFailingStore(func() {
 					if err := actions[c.action](s, id); err == nil || !strings.Contains(err.Error(), "the disk is full") {
 						t.Errorf("got error %v, want that of the database", err)
 					}
@@ -97,8 +97,8 @@ func TestActionsThatCannotBeStoredAreRefused(t *testing.T) {
 func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 	inBubble(t, doNothing, func(s *testEngine) {
 		finish := make(chan bool)
-		s.comes("a", s.source(5, 0))
-		s.comes("b", s.accepts(func(p *scriptedNode, id uint32) {
+		s.connectNode("a", s.reportSizeAfter(5, 0))
+		s.connectNode("b", s.acceptThen(func(p *scriptedNode, id uint32) {
 			<-finish
 			written := int64(5)
 			proceed, _ := s.e.Relays().Done(p, protocol.TransferDoneParams{TransferID: &id, Files: 1, BytesWritten: &written})
@@ -106,7 +106,7 @@ func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 		}))
 		id := s.start()
 		advanceTime(time.Second)
-		s.whileNothingCanBeWritten(func() {
+		s.withFailingStore(func() {
 			finish <- true
 			advanceTime(3 * time.Second)
 			if now := s.get(id); now.State != protocol.TransferRunning {
@@ -124,8 +124,8 @@ func TestEndIsStoredBeforeItIsPublished(t *testing.T) {
 // The OK to a report of the end confirms only the report: a gateway that stops before it has stored
 // the end continues the transfer, finds the files that arrived, and ends it once.
 func TestUnstoredEndIsReportedAgain(t *testing.T) {
-	r := newRig(t, "a", "b")
-	from := r.file("a", "x.bin", 100)
+	r := newTestGateway(t, "a", "b")
+	from := r.createFile("a", "x.bin", 100)
 	db, err := sql.Open("sqlite", filepath.ToSlash(filepath.Join(r.home, "fairlead.db"))+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestUnstoredEndIsReportedAgain(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), "CREATE TRIGGER refuse BEFORE UPDATE ON transfers WHEN NEW.ended_at > 0 BEGIN SELECT RAISE(ABORT, 'the disk is full'); END"); err != nil {
 		t.Fatal(err)
 	}
-	tr := r.begin(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: "rename"})
+	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin", Conflict: "rename"})
 	to := filepath.Join(r.nodes["b"].dir, "y.bin")
 	polltest.Until(t, "the file arrived", func() bool { _, err := os.Stat(to); return err == nil })
 	r.stopGW()
@@ -142,10 +142,10 @@ func TestUnstoredEndIsReportedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.start()
-	if end := r.end(tr.ID, recovers); end.State != protocol.TransferDone {
+	if end := r.waitEnd(tr.ID, recovers); end.State != protocol.TransferDone {
 		t.Fatalf("after the restart: got %s (%s), want done", end.State, end.Error)
 	}
-	same(t, from, to)
+	checkSameFile(t, from, to)
 	files, err := os.ReadDir(r.nodes["b"].dir)
 	if err != nil || len(files) != 1 {
 		t.Errorf("files at the destination: got %v, %v, want y.bin alone", files, err)

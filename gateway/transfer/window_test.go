@@ -16,38 +16,40 @@ import (
 	"fairlead/gateway/transfer"
 )
 
-// screen is a window of a paired device.
-type screen struct {
+// deviceWindow is a window of a paired device.
+type deviceWindow struct {
 	device protocol.DeviceID
 	gone   chan struct{}
 	events atomic.Int32
 }
 
-func newScreen(d protocol.DeviceID) *screen { return &screen{device: d, gone: make(chan struct{})} }
+func newScreen(d protocol.DeviceID) *deviceWindow {
+	return &deviceWindow{device: d, gone: make(chan struct{})}
+}
 
-func (s *screen) SendEvent(context.Context, string, any) error {
+func (s *deviceWindow) SendEvent(context.Context, string, any) error {
 	s.events.Add(1)
 	return nil
 }
-func (s *screen) SendEventBehind(context.Context, string, any) error { return nil }
-func (s *screen) SendFrame(_ context.Context, f *stream.Frame) error { f.Free(); return nil }
-func (s *screen) Gone() <-chan struct{}                              { return s.gone }
-func (s *screen) Device() protocol.DeviceID                          { return s.device }
+func (s *deviceWindow) SendEventBehind(context.Context, string, any) error { return nil }
+func (s *deviceWindow) SendFrame(_ context.Context, f *stream.Frame) error { f.Free(); return nil }
+func (s *deviceWindow) Gone() <-chan struct{}                              { return s.gone }
+func (s *deviceWindow) Device() protocol.DeviceID                          { return s.device }
 
-// onlyNode is the only node, while it is connected.
-type onlyNode struct {
-	*screen
+// singleNode is the only node, while it is connected.
+type singleNode struct {
+	*deviceWindow
 	noTools
 	there atomic.Bool
 }
 
-func (n *onlyNode) CallNode(context.Context, string, any) error { return nil }
+func (n *singleNode) CallNode(context.Context, string, any) error { return nil }
 
-func (n *onlyNode) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
+func (n *singleNode) Link(id protocol.NodeID) (nodes.Link, nodes.Contact, bool) {
 	return n, nodes.Contact{Extensions: []string{protocol.ExtTransfer, protocol.ExtUndo}}, id == "nas" && n.there.Load()
 }
 
-func (n *onlyNode) Close(int, string) {}
+func (n *singleNode) Close(int, string) {}
 
 // TestAPathMeansAFileOfTheComputerItWasNamedOn: a window on another computer that continues
 // somebody's transfer would send, or overwrite, another file of that name.
@@ -57,7 +59,7 @@ func TestAPathMeansAFileOfTheComputerItWasNamedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	machine := &onlyNode{screen: newScreen("")}
+	machine := &singleNode{deviceWindow: newScreen("")}
 	e := transfer.New(transfer.Options{Store: st.Transfers, Bus: new(event.Bus), Authorizer: anyCaller{}, Machines: machine})
 	ctx, cancel := context.WithCancel(t.Context())
 	ran := make(chan struct{})

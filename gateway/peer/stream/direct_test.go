@@ -96,8 +96,8 @@ func (c *strandEnd) Close() error {
 	return c.Conn.Close()
 }
 
-// desk is a gateway with the two ends of one transfer.
-type desk struct {
+// directDesk is a gateway with the two ends of one transfer.
+type directDesk struct {
 	t        *testing.T
 	src, dst *Ends
 	reports  chan any
@@ -110,17 +110,17 @@ type desk struct {
 	told     ProgressReport
 }
 
-type deskPeer struct {
-	d      *desk
+type directPeer struct {
+	d      *directDesk
 	source bool
 }
 
-func (p deskPeer) Report(_ context.Context, _ string, params any, _ bool) error {
+func (p directPeer) Report(_ context.Context, _ string, params any, _ bool) error {
 	p.d.reports <- params
 	return nil
 }
 
-func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
+func (p directPeer) SendFrame(_ context.Context, f *Frame) error {
 	direct, lost := ParseRoute(f)
 	if lost && p.d.held != nil {
 		<-p.d.held
@@ -143,17 +143,17 @@ func (p deskPeer) SendFrame(_ context.Context, f *Frame) error {
 	return nil
 }
 
-func newDesk(t *testing.T, from, to string, s *failingLink) *desk {
+func newDirectDesk(t *testing.T, from, to string, s *failingLink) *directDesk {
 	t.Helper()
-	d := &desk{t: t, reports: make(chan any, 16), lost: wake.New()}
+	d := &directDesk{t: t, reports: make(chan any, 16), lost: wake.New()}
 	s.dialed = make(chan net.Conn, 1)
 	unfinished := OpenUnfinished(t.TempDir())
-	d.src = NewEnds(Options{Files: Disk{Dir: from}, Peer: deskPeer{d, true}, Direct: s, Unfinished: unfinished})
-	d.dst = NewEnds(Options{Files: Disk{Dir: to}, Peer: deskPeer{d, false}, Direct: s, Unfinished: unfinished})
+	d.src = NewEnds(Options{Files: Disk{Dir: from}, Peer: directPeer{d, true}, Direct: s, Unfinished: unfinished})
+	d.dst = NewEnds(Options{Files: Disk{Dir: to}, Peer: directPeer{d, false}, Direct: s, Unfinished: unfinished})
 	return d
 }
 
-func (d *desk) close() {
+func (d *directDesk) close() {
 	d.src.Close()
 	d.dst.Close()
 }
@@ -164,7 +164,7 @@ func event(e *Ends, name string, payload any) {
 }
 
 // begin runs an attempt of the transfer up to its start.
-func (d *desk) begin(path string, attempt int) {
+func (d *directDesk) begin(path string, attempt int) {
 	d.t.Helper()
 	terms := protocol.TransferStream{ID: "t1", Attempt: attempt, Into: true, Conflict: protocol.ConflictRename, Links: protocol.LinksKeep}
 	if attempt == 1 {
@@ -185,7 +185,7 @@ func (d *desk) begin(path string, attempt int) {
 }
 
 // stop stops one end, as the gateway does.
-func (d *desk) stop(e *Ends, keep bool) {
+func (d *directDesk) stop(e *Ends, keep bool) {
 	stop := protocol.TransferStop{TransferID: d.number, Keep: keep}
 	if !keep {
 		stop.Stream = &protocol.TransferStream{ID: "t1", Into: true}
@@ -195,7 +195,7 @@ func (d *desk) stop(e *Ends, keep bool) {
 
 // end returns the destination's report. Like the gateway, it begins again without a direct
 // connection when that is lost.
-func (d *desk) end(path string) (done protocol.TransferDoneParams, wasLost bool) {
+func (d *directDesk) end(path string) (done protocol.TransferDoneParams, wasLost bool) {
 	d.t.Helper()
 	for {
 		select {
@@ -217,9 +217,9 @@ func (d *desk) end(path string) (done protocol.TransferDoneParams, wasLost bool)
 	}
 }
 
-// arrives sends a tree over a direct link and checks that everything arrives. It returns the
+// sendDirect sends a tree over a direct link and checks that everything arrives. It returns the
 // duration, the desk, the number of bytes, and whether the link was lost.
-func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written int64, wasLost bool) {
+func sendDirect(t *testing.T, s *failingLink) (took time.Duration, d *directDesk, written int64, wasLost bool) {
 	t.Helper()
 	_, dir := tree(t)
 	large := make([]byte, 6<<20)
@@ -231,7 +231,7 @@ func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written
 	var done protocol.TransferDoneParams
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		d = newDesk(t, filepath.Dir(dir), to, s)
+		d = newDirectDesk(t, filepath.Dir(dir), to, s)
 		d.begin(filepath.Base(dir), 1)
 		done, wasLost = d.end(filepath.Base(dir))
 		took = time.Since(began)
@@ -251,14 +251,14 @@ func arrives(t *testing.T, s *failingLink) (took time.Duration, d *desk, written
 
 func TestDirectTransferSendsNoMessages(t *testing.T) {
 	var s failingLink
-	_, d, written, lost := arrives(t, &s)
+	_, d, written, lost := sendDirect(t, &s)
 	if d.relayed > 0 || s.carried.Load() < written || !d.isDirect || lost {
 		t.Errorf("%d bytes went as messages, %d over the connection; direct %v, lost %v", d.relayed, s.carried.Load(), d.isDirect, lost)
 	}
 }
 
 func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
-	took, d, written, lost := arrives(t, &failingLink{unreachable: true})
+	took, d, written, lost := sendDirect(t, &failingLink{unreachable: true})
 	if took > time.Second || d.relayed < written || d.isDirect || lost {
 		t.Errorf("it took %v, %d bytes; direct %v, lost %v", took, d.relayed, d.isDirect, lost)
 	}
@@ -266,7 +266,7 @@ func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
 
 func TestDisconnectAnywhereLosesNothing(t *testing.T) {
 	var whole failingLink
-	arrives(t, &whole)
+	sendDirect(t, &whole)
 	total := whole.carried.Load()
 	places := []int64{total - 10_000, total - 100, total - 10, total - 1}
 	for at := int64(1); at < total; at += total/4 + 1 {
@@ -274,7 +274,7 @@ func TestDisconnectAnywhereLosesNothing(t *testing.T) {
 	}
 	for _, at := range places {
 		s := &failingLink{cutAfter: at}
-		took, d, _, lost := arrives(t, s)
+		took, d, _, lost := sendDirect(t, s)
 		if took > time.Second || lost != s.wasCut.Load() || at < total-maxBody && !lost {
 			t.Errorf("cut after %d: it took %v, lost %v", at, took, lost)
 		}
@@ -287,7 +287,7 @@ func TestDisconnectAnywhereLosesNothing(t *testing.T) {
 
 func TestAStuckConnectionIsDroppedAfterTwentySeconds(t *testing.T) {
 	for _, at := range []int64{1, 1 << 20} {
-		took, _, _, lost := arrives(t, &failingLink{lostAfter: at})
+		took, _, _, lost := sendDirect(t, &failingLink{lostAfter: at})
 		if took < writeLimit || took > writeLimit+time.Second || !lost {
 			t.Errorf("after %d: it took %v, lost %v", at, took, lost)
 		}
@@ -295,18 +295,18 @@ func TestAStuckConnectionIsDroppedAfterTwentySeconds(t *testing.T) {
 }
 
 func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
-	for order, stop := range map[string]func(d *desk, keep bool){
-		"the destination first": func(d *desk, keep bool) {
+	for order, stop := range map[string]func(d *directDesk, keep bool){
+		"the destination first": func(d *directDesk, keep bool) {
 			d.stop(d.dst, keep)
 			synctest.Wait()
 			d.stop(d.src, keep)
 		},
-		"the source first, and the destination has ended": func(d *desk, keep bool) {
+		"the source first, and the destination has ended": func(d *directDesk, keep bool) {
 			d.stop(d.src, keep)
 			synctest.Wait() // the destination has lost the connection
 			d.stop(d.dst, keep)
 		},
-		"the source first, and the destination reports the loss": func(d *desk, keep bool) {
+		"the source first, and the destination reports the loss": func(d *directDesk, keep bool) {
 			d.held = make(chan struct{})
 			d.stop(d.src, keep)
 			synctest.Wait()
@@ -325,7 +325,7 @@ func TestADirectTransferThatIsCancelledLeavesNothing(t *testing.T) {
 
 // stopsDirect stops a transfer in the middle, and checks which files and connections are left, and
 // what the destination confirms.
-func stopsDirect(t *testing.T, keep bool, stop func(d *desk, keep bool)) {
+func stopsDirect(t *testing.T, keep bool, stop func(d *directDesk, keep bool)) {
 	t.Helper()
 	s := &failingLink{lostAfter: 1 << 20}
 	dir, to := t.TempDir(), t.TempDir()
@@ -341,7 +341,7 @@ func stopsDirect(t *testing.T, keep bool, stop func(d *desk, keep bool)) {
 	}
 	confirmed := 0
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, dir, to, s)
+		d := newDirectDesk(t, dir, to, s)
 		d.begin("f", 1)
 		synctest.Wait() // everything in flight has arrived
 		began := time.Now()

@@ -59,7 +59,7 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 	x := newResumer(t)
 	x.conflict = protocol.ConflictOverwrite
 	const size = 20 << 20
-	long(t, filepath.Join(x.from, "f"), size)
+	writeLongFile(t, filepath.Join(x.from, "f"), size)
 	put(t, "old", x.to, "f")
 	// The receiver is stopped where the record with the checksum would come.
 	x.set = func(s *Sender, r *Receiver) {

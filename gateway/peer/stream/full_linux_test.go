@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refusing returns a function that runs f on its own thread, on which the system answers the given
-// calls with errno, like a disk that is full, over its quota or broken. Small writes succeed: the
-// testing package writes its log on the thread of whoever opens a file.
-func refusing(t *testing.T, errno syscall.Errno, calls ...uint32) func(f func()) {
+// refuseCalls returns a function that runs f on its own thread, on which the system answers the
+// given calls with errno, like a disk that is full, over its quota or broken. Small writes succeed:
+// the testing package writes its log on the thread of whoever opens a file.
+func refuseCalls(t *testing.T, errno syscall.Errno, calls ...uint32) func(f func()) {
 	load := unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS} // the number of the system call
 	filter := []unix.SockFilter{load}
 	for i, nr := range calls {
@@ -90,7 +90,7 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 	}
 	names := []string{"f", "tree/f"}
 	for _, name := range names {
-		long(t, filepath.Join(from, name), size)
+		writeLongFile(t, filepath.Join(from, name), size)
 		if conflict == protocol.ConflictOverwrite {
 			if err := os.WriteFile(filepath.Join(to, name), []byte("the old one"), 0o644); err != nil {
 				t.Fatal(err)
@@ -101,10 +101,10 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 	attempt := func(as func(func())) (Result, error) {
 		root := open(t, from)
 		items := []Item{{Root: root, At: "f", Name: "f"}, {Root: root, At: "tree", Name: "tree"}}
-		res, _, err := bothAs(t, items, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict, r.checkpoints = conflict, kept }, nil, as)
+		res, _, err := connectBothAs(t, items, open(t, to), func(_ *Sender, r *Receiver) { r.Conflict, r.checkpoints = conflict, kept }, nil, as)
 		return res, err
 	}
-	res, err := attempt(refusing(t, errno, calls...))
+	res, err := attempt(refuseCalls(t, errno, calls...))
 	full := errno != syscall.EIO
 	if full && !errors.Is(err, errno) || !full && err == nil && res.Failed == 0 {
 		t.Fatalf("%s: got %+v, %v; want error %v for a full disk, and a failure for any", what, res, err, errno)
@@ -173,7 +173,7 @@ func newOverfullDisk(t *testing.T, mib int) (dir string, grow, anew func()) {
 	}
 	t.Cleanup(func() { syscall.Unmount(under, syscall.MNT_DETACH) })
 	image := filepath.Join(under, "image")
-	long(t, image, front)
+	writeLongFile(t, image, front)
 	if err := os.Truncate(image, 512<<20); err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestDataNotOnTheDiskIsSentAgain(t *testing.T) {
 			disk, grow, anew := newOverfullDisk(t, c.room)
 			from := inMemory(t)
 			for i := range c.files {
-				long(t, filepath.Join(from, fmt.Sprint(i)), c.size+int64(i))
+				writeLongFile(t, filepath.Join(from, fmt.Sprint(i)), c.size+int64(i))
 			}
 			kept := make(checkpoints)
 			attempt := func() (Result, error) {

@@ -24,7 +24,7 @@ func asNobody(f func()) {
 	f()
 }
 
-func own(t *testing.T, dir string) {
+func giveToNobody(t *testing.T, dir string) {
 	t.Helper()
 	if os.Getuid() != 0 {
 		return
@@ -49,14 +49,14 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 		t.Run(where, func(t *testing.T) {
 			item, dir := files(t, 60, 100<<10)
 			to := t.TempDir()
-			own(t, dir)
-			own(t, to)
+			giveToNobody(t, dir)
+			giveToNobody(t, to)
 			lost := filepath.Join(dir, "000")
 			mode := os.FileMode(0o000)
 			if where == "destination" {
 				lost, mode = filepath.Join(to, "tree", "000"), 0o500
 			}
-			res, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, func(n int) bool {
+			res, sendErr, err := connectBothAs(t, []Item{item}, open(t, to), nil, func(n int) bool {
 				if n == behind {
 					if err := os.Chmod(lost, mode); err != nil {
 						t.Error(err)
@@ -78,7 +78,7 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 			if there != res.New && there != res.New+1 {
 				t.Errorf("%s: got %d files, want the %d that were new", where, there, res.New)
 			}
-			again, sendErr, err := bothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
+			again, sendErr, err := connectBothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
 			if sendErr != nil || err != nil || again.New != 60-there || again.Skipped != there {
 				t.Fatalf("%s, the second time: %+v, %v, %v", where, again, sendErr, err)
 			}

@@ -33,14 +33,14 @@ func TestRefusalsOfADiskAreExplained(t *testing.T) {
 	} {
 		t.Run(unix.ErrnoName(c.errno)+" "+c.want, func(t *testing.T) {
 			from, to := t.TempDir(), t.TempDir()
-			long(t, filepath.Join(from, "f"), 3<<20)
+			writeLongFile(t, filepath.Join(from, "f"), 3<<20)
 			if err := os.Chmod(filepath.Join(from, "f"), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.Symlink("f", filepath.Join(from, "link")); err != nil {
 				t.Fatal(err)
 			}
-			res, _, err := bothAs(t, []Item{{Root: open(t, from), At: ".", Name: "tree"}}, open(t, to), func(*Sender, *Receiver) {}, nil, refusing(t, c.errno, c.calls...))
+			res, _, err := connectBothAs(t, []Item{{Root: open(t, from), At: ".", Name: "tree"}}, open(t, to), func(*Sender, *Receiver) {}, nil, refuseCalls(t, c.errno, c.calls...))
 			var problems []string
 			for _, p := range res.Problems {
 				problems = append(problems, p.Text)

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// long creates a file of size bytes without repetitions.
-func long(t *testing.T, name string, size int64) {
+// writeLongFile creates a file of size bytes without repetitions.
+func writeLongFile(t *testing.T, name string, size int64) {
 	t.Helper()
 	f, err := os.Create(name)
 	if err != nil {
@@ -77,7 +77,7 @@ func (x *resumer) attempt(bytes int64) (Result, error) {
 	if as == nil {
 		as = func(f func()) { f() }
 	}
-	res, sendErr, err := bothAs(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
+	res, sendErr, err := connectBothAs(x.t, []Item{{Root: open(x.t, x.from), At: "f", Name: "f"}}, open(x.t, x.to), func(s *Sender, r *Receiver) {
 		x.s, x.r, x.sent = s, r, 0
 		send := s.Out
 		s.Out = func(ctx context.Context, f *Frame) error {
@@ -115,7 +115,7 @@ func (x *resumer) same(name string) {
 func TestInterruptionCostsOneCheckpointNotTheFile(t *testing.T) {
 	x := newResumer(t)
 	const size, each = 256<<20 + 4321, 20 << 20
-	long(t, filepath.Join(x.from, "f"), size)
+	writeLongFile(t, filepath.Join(x.from, "f"), size)
 	had := int64(0)
 	attempts := 1
 	for ; ; attempts++ {
@@ -144,7 +144,7 @@ func TestInterruptionCostsOneCheckpointNotTheFile(t *testing.T) {
 func TestArrivedFileIsKnownAfterALostConfirmation(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		x := newResumer(t)
-		long(t, filepath.Join(x.from, "f"), 20<<20)
+		writeLongFile(t, filepath.Join(x.from, "f"), 20<<20)
 		name := "f"
 		if taken { // it gets a numbered name
 			name = "f (2)"
@@ -171,7 +171,7 @@ func markKilled(x *resumer) { clear(x.in) }
 
 func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 	x := newResumer(t)
-	long(t, filepath.Join(x.from, "f"), 60<<20)
+	writeLongFile(t, filepath.Join(x.from, "f"), 60<<20)
 	if _, err := x.attempt(40 << 20); !errors.Is(err, errCut) {
 		t.Fatalf("got %v; want the error errCut", err)
 	}
@@ -189,7 +189,7 @@ func TestAPartWhoseWriterWasKilledIsHashedOnce(t *testing.T) {
 // The part file is changed after it was hashed, and before the next data arrives.
 func TestResumeDetectsAChangedPart(t *testing.T) {
 	x := newResumer(t)
-	long(t, filepath.Join(x.from, "f"), 24<<20)
+	writeLongFile(t, filepath.Join(x.from, "f"), 24<<20)
 	if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
 		t.Fatalf("got %v; want the error errCut", err)
 	}
@@ -308,7 +308,7 @@ func TestCheckpointIsUsedOnlyForItsFile(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			x := newResumer(t)
-			long(t, filepath.Join(x.from, "f"), size)
+			writeLongFile(t, filepath.Join(x.from, "f"), size)
 			if _, err := x.attempt(20 << 20); !errors.Is(err, errCut) {
 				t.Fatalf("got %v; want the error errCut", err)
 			}
@@ -326,7 +326,7 @@ func TestCheckpointIsUsedOnlyForItsFile(t *testing.T) {
 func TestPartFileIsUsedBesideAnotherFileOfItsSize(t *testing.T) {
 	x := newResumer(t)
 	x.conflict = protocol.ConflictOverwrite
-	long(t, filepath.Join(x.from, "f"), 40<<20)
+	writeLongFile(t, filepath.Join(x.from, "f"), 40<<20)
 	if err := os.WriteFile(filepath.Join(x.to, "f"), make([]byte, 40<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +343,7 @@ func TestPartFileIsUsedBesideAnotherFileOfItsSize(t *testing.T) {
 func TestFileWithHolesResumes(t *testing.T) {
 	x := newResumer(t)
 	name := filepath.Join(x.from, "f")
-	long(t, name, 1<<20)
+	writeLongFile(t, name, 1<<20)
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -22,11 +22,11 @@ import (
 // sender and stops everything when it returns true.
 func connectBoth(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool) (Result, error, error) {
 	t.Helper()
-	return bothAs(t, items, to, set, cut, func(f func()) { f() })
+	return connectBothAs(t, items, to, set, cut, func(f func()) { f() })
 }
 
-// bothAs is both, with each end run by as.
-func bothAs(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool, as func(func())) (res Result, sendErr, err error) {
+// connectBothAs is connectBoth, with each end run by as.
+func connectBothAs(t testing.TB, items []Item, to *os.Root, set func(*Sender, *Receiver), cut func(n int) bool, as func(func())) (res Result, sendErr, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

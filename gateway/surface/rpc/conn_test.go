@@ -105,18 +105,18 @@ func TestMessagesOfOneClientKeepTheirOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.ws.Close()
-		say(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
+		sendLine(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
 		for i := range 50 {
-			say(t, m, fmt.Sprintf(`{"type":"req","id":"%d","method":"chat.send","params":{"sessionKey":"main","message":"%d"}}`, i, i))
+			sendLine(t, m, fmt.Sprintf(`{"type":"req","id":"%d","method":"chat.send","params":{"sessionKey":"main","message":"%d"}}`, i, i))
 		}
-		say(t, m, `{"type":"req","id":"s","method":"status.get"}`)
+		sendLine(t, m, `{"type":"req","id":"s","method":"status.get"}`)
 		synctest.Wait()
-		if heard := strings.Join(m.heard(), "\n"); !strings.Contains(heard, `"id":"s"`) || strings.Contains(heard, `"id":"1"`) {
+		if heard := strings.Join(m.takeReceived(), "\n"); !strings.Contains(heard, `"id":"s"`) || strings.Contains(heard, `"id":"1"`) {
 			t.Errorf("while the first message waits: got %s, want the answer s alone", heard)
 		}
 		close(first)
 		synctest.Wait()
-		if n := len(m.heard()); n != 50 {
+		if n := len(m.takeReceived()); n != 50 {
 			t.Errorf("got %d answers, want 50", n)
 		}
 		if !slices.IsSortedFunc(seen, func(a, b string) int { return len(a)*100 + strings.Compare(a, b) - len(b)*100 }) || len(seen) != 50 {
@@ -143,18 +143,18 @@ func TestSlowMessageDelaysOnlyItsChat(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.ws.Close()
-		say(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
+		sendLine(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
 		for _, chat := range []string{"slow in one", "after in one", "at once in two"} {
 			message, key, _ := strings.Cut(chat, " in ")
-			say(t, m, fmt.Sprintf(`{"type":"req","id":%q,"method":"chat.send","params":{"sessionKey":%q,"message":%q}}`, chat, key, message))
+			sendLine(t, m, fmt.Sprintf(`{"type":"req","id":%q,"method":"chat.send","params":{"sessionKey":%q,"message":%q}}`, chat, key, message))
 		}
 		synctest.Wait()
-		if heard := strings.Join(m.heard(), "\n"); !strings.Contains(heard, `"at once in two"`) || strings.Contains(heard, `"after in one"`) {
+		if heard := strings.Join(m.takeReceived(), "\n"); !strings.Contains(heard, `"at once in two"`) || strings.Contains(heard, `"after in one"`) {
 			t.Errorf("while the first message waits: got %s, want the other chat's alone", heard)
 		}
 		close(slow)
 		synctest.Wait()
-		heard := strings.Join(m.heard(), "\n")
+		heard := strings.Join(m.takeReceived(), "\n")
 		if first, then := strings.Index(heard, `"slow in one"`), strings.Index(heard, `"after in one"`); first < 0 || then < first {
 			t.Errorf("in the end: got %s, want the first message before the second", heard)
 		}
@@ -172,7 +172,7 @@ func TestProgressNeverOvertakesTheResult(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer node.ws.Close()
-		say(t, node, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"n","mode":"node"},"extensions":["x"],"tools":[{"name":"Echo"}],"nodeRuntime":{"hostCapabilities":["shell.exec"],"toolCapabilities":{"Echo":["shell.exec"]}}}}`)
+		sendLine(t, node, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"n","mode":"node"},"extensions":["x"],"tools":[{"name":"Echo"}],"nodeRuntime":{"hostCapabilities":["shell.exec"],"toolCapabilities":{"Echo":["shell.exec"]}}}}`)
 		synctest.Wait()
 		var tails []string
 		sub := b.bus.SubscribeOnly(func(c protocol.Change) bool {
@@ -185,10 +185,10 @@ func TestProgressNeverOvertakesTheResult(t *testing.T) {
 		go client.Call(t.Context(), owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "n__Echo"})
 		synctest.Wait()
 		for i := range 100 {
-			say(t, node, fmt.Sprintf(`{"type":"req","id":"p","method":"tool.progress","params":{"callId":"call-1","tail":"%d","bytes":1}}`, i))
+			sendLine(t, node, fmt.Sprintf(`{"type":"req","id":"p","method":"tool.progress","params":{"callId":"call-1","tail":"%d","bytes":1}}`, i))
 		}
-		say(t, node, `{"type":"req","id":"r","method":"tool.result","params":{"callId":"call-1","result":1}}`)
-		say(t, node, `{"type":"req","id":"p","method":"tool.progress","params":{"callId":"call-1","tail":"late","bytes":1}}`)
+		sendLine(t, node, `{"type":"req","id":"r","method":"tool.result","params":{"callId":"call-1","result":1}}`)
+		sendLine(t, node, `{"type":"req","id":"p","method":"tool.progress","params":{"callId":"call-1","tail":"late","bytes":1}}`)
 		synctest.Wait()
 		for i, tail := range tails {
 			if tail != fmt.Sprint(i) {

@@ -16,7 +16,7 @@ const pin = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
 // fakeDevices are real devices with a store in memory, with a laptop and a phone already paired.
 func fakeDevices(f *fakes) *pairing.Manager {
-	kept := &keptDevices{}
+	kept := &deviceList{}
 	for i, d := range []protocol.Device{
 		{Name: "Laptop", Role: protocol.RoleNode, NodeID: "laptop", Method: protocol.PairedByLink, PairedBy: "owner cli", PairedAt: 1, Reach: &protocol.Reach{Tools: []string{"Bash"}}},
 		{Name: "Phone", Role: protocol.RoleClient, Scopes: []protocol.Scope{protocol.ScopeRead}, Method: protocol.PairedByCode, PairedBy: "owner cli", PairedAt: 2},
@@ -38,13 +38,13 @@ func fakeDevices(f *fakes) *pairing.Manager {
 	return m
 }
 
-type keptDevices struct{ list []store.PairedDevice }
+type deviceList struct{ list []store.PairedDevice }
 
-func (k *keptDevices) List(context.Context) ([]store.PairedDevice, error) { return k.list, nil }
-func (k *keptDevices) Put(context.Context, store.PairedDevice, ...protocol.AuditEntry) error {
+func (k *deviceList) List(context.Context) ([]store.PairedDevice, error) { return k.list, nil }
+func (k *deviceList) Put(context.Context, store.PairedDevice, ...protocol.AuditEntry) error {
 	return nil
 }
-func (k *keptDevices) Append(context.Context, ...protocol.AuditEntry) error { return nil }
-func (k *keptDevices) Delete(context.Context, protocol.DeviceID, ...protocol.AuditEntry) error {
+func (k *deviceList) Append(context.Context, ...protocol.AuditEntry) error { return nil }
+func (k *deviceList) Delete(context.Context, protocol.DeviceID, ...protocol.AuditEntry) error {
 	return nil
 }

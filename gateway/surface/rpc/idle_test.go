@@ -48,11 +48,11 @@ func TestWebSocketOutlivesRequestTimeouts(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer m.ws.Close()
-		say(t, m, `{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"right"}}}`)
+		sendLine(t, m, `{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"right"}}}`)
 		time.Sleep(2 * responseLimit)
-		say(t, m, `{"type":"req","id":"2","method":"status.get"}`)
+		sendLine(t, m, `{"type":"req","id":"2","method":"status.get"}`)
 		synctest.Wait()
-		if said := m.heard(); !strings.Contains(said[len(said)-1], `"id":"2","ok":true`) {
+		if said := m.takeReceived(); !strings.Contains(said[len(said)-1], `"id":"2","ok":true`) {
 			t.Errorf("got %s, want the answer 2 last", said)
 		}
 	})

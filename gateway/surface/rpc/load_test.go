@@ -114,7 +114,7 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, stop := open(newFakes())
 		defer stop()
-		held := &heldConn{}
+		held := &blockingConn{}
 		c, stopClient := connect(t, func(ctx context.Context) (net.Conn, error) {
 			conn, err := b.owner(ctx)
 			held.Conn = conn
@@ -139,7 +139,7 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 			})
 		}()
 		synctest.Wait()
-		let := held.hold() // the client is slower than any publisher
+		let := held.block() // the client is slower than any publisher
 		for i := range 20 * event.MaxQueue {
 			b.bus.Publish(protocol.Change{Kind: protocol.ChangeNotice, Notice: &protocol.Notice{At: int64(i)}})
 		}
@@ -153,19 +153,19 @@ func TestFeedOfASlowClientStartsOver(t *testing.T) {
 	})
 }
 
-// heldConn delivers nothing that it has read while it is held.
-type heldConn struct {
+// blockingConn delivers nothing that it has read while it is blocked.
+type blockingConn struct {
 	net.Conn
 	gate atomic.Pointer[chan struct{}]
 }
 
-func (c *heldConn) hold() (let func()) {
+func (c *blockingConn) block() (let func()) {
 	gate := make(chan struct{})
 	c.gate.Store(&gate)
 	return func() { close(gate) }
 }
 
-func (c *heldConn) Read(p []byte) (int, error) {
+func (c *blockingConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if gate := c.gate.Load(); gate != nil {
 		<-*gate
@@ -235,13 +235,13 @@ func TestFrameBeyondTheLimitEndsTheConnection(t *testing.T) {
 				}
 				defer m.ws.Close()
 				if c.connect {
-					say(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
+					sendLine(t, m, `{"type":"req","id":"c","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"}}}`)
 					synctest.Wait()
-					m.heard()
+					m.takeReceived()
 				}
 				m.ws.WriteMessage(websocket.TextMessage, make([]byte, c.size))
 				synctest.Wait()
-				if heard := m.heard(); len(heard) != 1 || !strings.HasPrefix(heard[0], "close 1009") {
+				if heard := m.takeReceived(); len(heard) != 1 || !strings.HasPrefix(heard[0], "close 1009") {
 					t.Errorf("got %v, want close 1009", heard)
 				}
 			})

@@ -29,7 +29,7 @@ func (l *loginLog) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (l *loginLog) take() []string {
+func (l *loginLog) takeLines() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := l.lines
@@ -63,7 +63,7 @@ func TestRefusedLoginsAreLoggedOnceAndThenCounted(t *testing.T) {
 		expect := func(when string, want ...string) {
 			t.Helper()
 			synctest.Wait()
-			if got := log.take(); !slices.Equal(got, want) {
+			if got := log.takeLines(); !slices.Equal(got, want) {
 				t.Errorf("%s: got\n%s\nwant\n%s", when, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
@@ -96,13 +96,13 @@ func TestRefusedLoginsOfManyAddressesAreFewLines(t *testing.T) {
 		for i := range 10_000 {
 			r.add(fmt.Sprintf("10.0.%d.%d", i/256, i%256), protocol.ErrUnauthorized)
 		}
-		if got, want := len(log.take()), maxRefusedFrom+1; got != want {
+		if got, want := len(log.takeLines()), maxRefusedFrom+1; got != want {
 			t.Errorf("got %d lines at once, want %d", got, want)
 		}
 		time.Sleep(refusedEvery)
 		synctest.Wait()
 		want := fmt.Sprintf(`msg="Logins refused" from="other addresses" count=%d`, 10_000-maxRefusedFrom-1)
-		if got := log.take(); len(got) != 1 || got[0] != want {
+		if got := log.takeLines(); len(got) != 1 || got[0] != want {
 			t.Errorf("got %q after a minute, want %q", got, want)
 		}
 		r.close()
@@ -119,13 +119,13 @@ func TestALoginWithAWrongTokenIsLoggedWithoutTheToken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			say(t, m, `{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"hunter2"}}}`)
+			sendLine(t, m, `{"type":"req","id":"1","method":"connect","params":{"minProtocol":1,"client":{"id":"c","mode":"client"},"auth":{"token":"hunter2"}}}`)
 			synctest.Wait()
 			m.ws.Close()
 		}
 		time.Sleep(refusedEvery)
 		synctest.Wait()
-		got := strings.Join(log.take(), "\n")
+		got := strings.Join(log.takeLines(), "\n")
 		if strings.Count(got, "Login refused") != 1 || !strings.Contains(got, "count=2") {
 			t.Errorf("got log\n%s\nwant one refused login and the count of the other two", got)
 		}

@@ -61,9 +61,9 @@ func openWith(s Services) (b *bench, stop func()) {
 
 // rawConn is one peer of a conversation: it collects the received frames as lines.
 type rawConn struct {
-	ws   *websocket.Conn
-	mu   sync.Mutex // guards the fields below
-	said []string
+	ws       *websocket.Conn
+	mu       sync.Mutex // guards the fields below
+	received []string
 }
 
 func (b *bench) dial(name string) (*rawConn, error) {
@@ -98,7 +98,7 @@ func (m *rawConn) listen() {
 			m.ws.Close()
 		}
 		m.mu.Lock()
-		m.said = append(m.said, line)
+		m.received = append(m.received, line)
 		m.mu.Unlock()
 		if err != nil {
 			return
@@ -106,14 +106,14 @@ func (m *rawConn) listen() {
 	}
 }
 
-func (m *rawConn) heard() []string {
+func (m *rawConn) takeReceived() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	defer func() { m.said = nil }()
-	return m.said
+	defer func() { m.received = nil }()
+	return m.received
 }
 
-func say(t *testing.T, m *rawConn, line string) {
+func sendLine(t *testing.T, m *rawConn, line string) {
 	kind, data := websocket.TextMessage, []byte(line)
 	if h, ok := strings.CutPrefix(line, "hex "); ok {
 		raw, err := hex.DecodeString(h)

@@ -241,13 +241,13 @@ func TestRequestsAreCountedOverTime(t *testing.T) {
 	})
 }
 
-// patched records who changed a chat.
-type patched struct {
+// patchedChats records who changed a chat.
+type patchedChats struct {
 	Chats
 	by chan string
 }
 
-func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
+func (p patchedChats) Patch(_ context.Context, in protocol.SessionPatchParams) (protocol.OK, error) {
 	p.by <- in.By
 	return protocol.OK{OK: true}, nil
 }
@@ -255,7 +255,7 @@ func (p patched) Patch(_ context.Context, in protocol.SessionPatchParams) (proto
 func TestAuditNamesWhoChangedTheApprovalMode(t *testing.T) {
 	got := make(chan string, 1)
 	services := newFakes().services()
-	services.Sessions.Chats = patched{services.Sessions.Chats, got}
+	services.Sessions.Chats = patchedChats{services.Sessions.Chats, got}
 	srv := New(services)
 	defer srv.Close()
 	p := auth.Owner("desk")

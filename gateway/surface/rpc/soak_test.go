@@ -55,8 +55,8 @@ func (w *watcher) change(c protocol.Change) {
 	}
 }
 
-// misses describes what the watcher does not know; empty for nothing.
-func (w *watcher) misses(label string, nodes int) string {
+// missing describes what the watcher does not know; empty for nothing.
+func (w *watcher) missing(label string, nodes int) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	online := 0
@@ -188,8 +188,8 @@ func TestSoak(t *testing.T) {
 	close(calm)
 	label("end")
 	for i, w := range watchers {
-		if !waitUntil(func() bool { return w.misses("end", peers) == "" }) {
-			t.Errorf("window %d: got not all changes, want them: %s", i, w.misses("end", peers))
+		if !waitUntil(func() bool { return w.missing("end", peers) == "" }) {
+			t.Errorf("window %d: got not all changes, want them: %s", i, w.missing("end", peers))
 		}
 	}
 	cancel()

@@ -136,7 +136,7 @@ func TestRunningGatewayAnswersAsTheSpecificationSays(t *testing.T) {
 			job, _ = got.(map[string]any)["job"].(map[string]any)["id"].(string)
 		}
 		if b := s.methods[c.method]; !b.any {
-			for _, err := range s.misses(c.method, b.fields, got) {
+			for _, err := range s.missingFields(c.method, b.fields, got) {
 				t.Error(err)
 			}
 		}

@@ -138,13 +138,13 @@ func (s spec) compare(at string, list []field, typ reflect.Type, in bool) (fault
 		case !f.optional && omitted && !in:
 			faults = append(faults, fmt.Errorf("%s may be left out by %s", where, typ))
 		default:
-			faults = append(faults, s.fits(where, f.kind, found.Type, in)...)
+			faults = append(faults, s.checkType(where, f.kind, found.Type, in)...)
 		}
 	}
 	return faults
 }
 
-func (s spec) fits(at, kind string, typ reflect.Type, in bool) []error {
+func (s spec) checkType(at, kind string, typ reflect.Type, in bool) []error {
 	for typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
@@ -155,11 +155,11 @@ func (s spec) fits(at, kind string, typ reflect.Type, in bool) []error {
 		ok = raw || typ.Kind() == reflect.Struct || typ.Kind() == reflect.Map
 	case strings.HasSuffix(kind, "[]") && !strings.HasPrefix(kind, "map of "):
 		if ok = typ.Kind() == reflect.Slice; ok {
-			return s.fits(at, strings.TrimSuffix(kind, "[]"), typ.Elem(), in)
+			return s.checkType(at, strings.TrimSuffix(kind, "[]"), typ.Elem(), in)
 		}
 	case strings.HasPrefix(kind, "map of "):
 		if ok = typ.Kind() == reflect.Map; ok {
-			return s.fits(at, strings.TrimPrefix(kind, "map of "), typ.Elem(), in)
+			return s.checkType(at, strings.TrimPrefix(kind, "map of "), typ.Elem(), in)
 		}
 	case kind == "string":
 		ok = typ.Kind() == reflect.String
@@ -178,9 +178,9 @@ func (s spec) fits(at, kind string, typ reflect.Type, in bool) []error {
 	return nil
 }
 
-// misses returns the fields of a list that a decoded value lacks or has with another type. Unknown
-// fields are extensions.
-func (s spec) misses(at string, list []field, v any) (faults []error) {
+// missingFields returns the fields of a list that a decoded value lacks or has with another type.
+// Unknown fields are extensions.
+func (s spec) missingFields(at string, list []field, v any) (faults []error) {
 	got, ok := v.(map[string]any)
 	if !ok {
 		return []error{fmt.Errorf("%s is %T, not an object", at, v)}
@@ -193,12 +193,12 @@ func (s spec) misses(at string, list []field, v any) (faults []error) {
 			}
 			continue
 		}
-		faults = append(faults, s.is(at+" "+f.name, f.kind, value)...)
+		faults = append(faults, s.checkValue(at+" "+f.name, f.kind, value)...)
 	}
 	return faults
 }
 
-func (s spec) is(at, kind string, v any) (faults []error) {
+func (s spec) checkValue(at, kind string, v any) (faults []error) {
 	ok := true
 	switch {
 	case kind == "unknown" || v == nil && nullable[at]:
@@ -206,13 +206,13 @@ func (s spec) is(at, kind string, v any) (faults []error) {
 		m, isMap := v.(map[string]any)
 		ok = isMap
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			faults = append(faults, s.is(at+"."+k, strings.TrimPrefix(kind, "map of "), m[k])...)
+			faults = append(faults, s.checkValue(at+"."+k, strings.TrimPrefix(kind, "map of "), m[k])...)
 		}
 	case strings.HasSuffix(kind, "[]"):
 		l, isList := v.([]any)
 		ok = isList
 		for _, e := range l {
-			faults = append(faults, s.is(at, strings.TrimSuffix(kind, "[]"), e)...)
+			faults = append(faults, s.checkValue(at, strings.TrimSuffix(kind, "[]"), e)...)
 		}
 	case kind == "object":
 		_, ok = v.(map[string]any)
@@ -223,7 +223,7 @@ func (s spec) is(at, kind string, v any) (faults []error) {
 	case kind == "boolean":
 		_, ok = v.(bool)
 	default:
-		return s.misses(at, s.types[kind].fields, v)
+		return s.missingFields(at, s.types[kind].fields, v)
 	}
 	if !ok {
 		faults = append(faults, errors.New(at+" is "+fmt.Sprintf("%T, not %s", v, kind)))

@@ -47,7 +47,7 @@ func TestNativeToolsTakeTheSpecifiedParameters(t *testing.T) {
 			t.Errorf("%s: got %v; want no error, a b and some Description", name, err)
 			continue
 		}
-		for _, err := range s.asks(name, b.params, &in) {
+		for _, err := range s.checkParameters(name, b.params, &in) {
 			t.Error(err)
 		}
 	}
@@ -58,9 +58,9 @@ func TestNativeToolsTakeTheSpecifiedParameters(t *testing.T) {
 	}
 }
 
-// asks returns the parameters of a list that a schema lacks, and those that the schema requires
-// although the protocol does not.
-func (s spec) asks(at string, list []field, in *schema) (faults []error) {
+// checkParameters returns the parameters of a list that a schema lacks, and those that the schema
+// requires although the protocol does not.
+func (s spec) checkParameters(at string, list []field, in *schema) (faults []error) {
 	for _, f := range list {
 		where, p := at+" "+f.name, in.Properties[f.name]
 		if p == nil {
@@ -80,7 +80,7 @@ func (s spec) asks(at string, list []field, in *schema) (faults []error) {
 				faults = append(faults, fmt.Errorf("%s: %s of %v", where, p.Type, p.Enum))
 			}
 		case s.types[f.kind] != nil:
-			faults = append(faults, s.asks(where, s.types[f.kind].fields, p)...)
+			faults = append(faults, s.checkParameters(where, s.types[f.kind].fields, p)...)
 		case p.Type != f.kind:
 			faults = append(faults, fmt.Errorf("%s is %s", where, p.Type))
 		}
@@ -139,7 +139,7 @@ func TestNativeToolsAnswerAsTheSpecificationSays(t *testing.T) {
 			t.Errorf("%s %s = %s, want %s", c.tool, c.args, raw, c.want)
 		}
 		if b := s.tools[c.tool]; !b.any {
-			for _, err := range s.misses(c.tool, b.fields, shell["result"]) {
+			for _, err := range s.missingFields(c.tool, b.fields, shell["result"]) {
 				t.Error(err)
 			}
 		}

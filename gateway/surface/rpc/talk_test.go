@@ -130,23 +130,23 @@ func runScript(t *testing.T, script *txtar.Archive) {
 				peers[name] = m
 			}
 			for _, line := range lines(section.Data) {
-				say(t, peers[name], known.show(line))
+				sendLine(t, peers[name], known.show(line))
 				synctest.Wait()
 			}
 		case verb == "x":
 			peers[name].ws.NetConn().Close()
 			synctest.Wait()
-			peers[name].heard()
+			peers[name].takeReceived()
 			delete(peers, name)
 		case verb == "<":
 			synctest.Wait()
-			heard, want := peers[name].heard(), lines(section.Data)
+			heard, want := peers[name].takeReceived(), lines(section.Data)
 			// the response to a node may be delayed for batching, and a SQLite connection may wait
 			// for another
 			for tries := 0; len(heard) < len(want) && tries < 3; tries++ {
 				time.Sleep(2 * time.Millisecond)
 				synctest.Wait()
-				heard = append(heard, peers[name].heard()...)
+				heard = append(heard, peers[name].takeReceived()...)
 			}
 			for j := range heard {
 				heard[j] = features.ReplaceAllString(heard[j], `"features":{}`)
@@ -178,7 +178,7 @@ func runScript(t *testing.T, script *txtar.Archive) {
 	}
 	synctest.Wait()
 	for name, m := range peers {
-		if rest := m.heard(); len(rest) > 0 {
+		if rest := m.takeReceived(); len(rest) > 0 {
 			t.Errorf("%s: got further messages, want none:\n%s", name, strings.Join(rest, "\n"))
 		}
 	}

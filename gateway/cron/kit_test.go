@@ -16,9 +16,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// rig is a scheduler with its agent, in a bubble whose clock starts on Saturday, 1 January 2000,
-// midnight UTC.
-type rig struct {
+// testScheduler is a scheduler with its agent, in a bubble whose clock starts on Saturday, 1
+// January 2000, midnight UTC.
+type testScheduler struct {
 	t         *testing.T
 	dir       string
 	agent     *fakeAgent
@@ -30,11 +30,11 @@ type rig struct {
 	stop      func()
 }
 
-func inBubble(t *testing.T, f func(t *testing.T, r *rig)) {
+func inBubble(t *testing.T, f func(t *testing.T, r *testScheduler)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		r := &rig{t: t, dir: dir}
+		r := &testScheduler{t: t, dir: dir}
 		r.open()
 		f(t, r)
 		r.stop()
@@ -42,7 +42,7 @@ func inBubble(t *testing.T, f func(t *testing.T, r *rig)) {
 }
 
 // open starts a scheduler on the data in dir.
-func (r *rig) open() {
+func (r *testScheduler) open() {
 	r.agent = newFakeAgent(r.t, r.dir)
 	o := r.agent.Options()
 	if r.cfg.UserTimezone == "" {
@@ -78,20 +78,20 @@ func (r *rig) open() {
 	synctest.Wait()
 }
 
-func (r *rig) config() config.Config {
+func (r *testScheduler) config() config.Config {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.cfg
 }
 
-func (r *rig) set(f func(*config.Config)) {
+func (r *testScheduler) set(f func(*config.Config)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(&r.cfg)
 }
 
-// off stops everything for a while, as a power failure does, and starts it again.
-func (r *rig) off(d time.Duration) {
+// powerOff stops everything for a while, as a power failure does, and starts it again.
+func (r *testScheduler) powerOff(d time.Duration) {
 	r.stop()
 	time.Sleep(d)
 	r.open()
@@ -99,7 +99,7 @@ func (r *rig) off(d time.Duration) {
 }
 
 // notices lists the new notices, as "title: text".
-func (r *rig) notices() (list []string) {
+func (r *testScheduler) notices() (list []string) {
 	synctest.Wait()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Millisecond)
 	defer cancel()
@@ -123,7 +123,7 @@ func task(text string) *protocol.CronMode {
 	return &protocol.CronMode{Mode: protocol.CronTask, Message: text, Deliver: &no}
 }
 
-func (r *rig) add(p protocol.CronAddParams) protocol.CronJob {
+func (r *testScheduler) add(p protocol.CronAddParams) protocol.CronJob {
 	r.t.Helper()
 	if p.Name == "" {
 		p.Name = "job"
@@ -136,7 +136,7 @@ func (r *rig) add(p protocol.CronAddParams) protocol.CronJob {
 	return res.Job
 }
 
-func (r *rig) job(id protocol.CronJobID) protocol.CronJob {
+func (r *testScheduler) job(id protocol.CronJobID) protocol.CronJob {
 	r.t.Helper()
 	list, err := r.sched.List(r.t.Context(), protocol.CronListParams{})
 	if err != nil {
@@ -152,7 +152,7 @@ func (r *rig) job(id protocol.CronJobID) protocol.CronJob {
 }
 
 // runs lists the history, oldest first, as "status error".
-func (r *rig) runs() (list []string) {
+func (r *testScheduler) runs() (list []string) {
 	r.t.Helper()
 	res, err := r.sched.Runs(r.t.Context(), protocol.CronRunsParams{})
 	if err != nil {
@@ -166,7 +166,7 @@ func (r *rig) runs() (list []string) {
 }
 
 // times lists the sending times of messages, in seconds since the start.
-func (r *rig) times() (list []int64) {
+func (r *testScheduler) times() (list []int64) {
 	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()
 	for _, s := range r.agent.Sent() {
 		list = append(list, (s.At-begin)/1000)
