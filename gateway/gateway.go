@@ -24,6 +24,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/forward"
 	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/local"
 	"fairlead/gateway/llm/registry"
@@ -45,6 +46,7 @@ import (
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
+	"fairlead/gateway/tunnel"
 	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
 )
@@ -95,6 +97,8 @@ type Gateway struct {
 	access    *apps.Access
 	apps      *apps.Apps
 	servers   *servers.Manager
+	tunnels   *tunnel.Tunnels
+	forwards  *forward.Forwards
 	catalog   *catalog.Catalog
 	jobs      *job.Jobs
 	commands  *job.Commands

@@ -22,7 +22,7 @@ type level struct {
 var levels = []level{
 	{"contract", []string{"gateway/protocol", "assets"}},
 	{"peer", []string{"gateway/peer/..."}},
-	{"client", []string{"gateway/protocol/client", "gateway/protocol/display", "gateway/protocol/repeat", "gateway/export", "gateway/clients", "gateway/doctor"}},
+	{"client", []string{"gateway/protocol/client", "gateway/protocol/display", "gateway/protocol/forward", "gateway/protocol/repeat", "gateway/export", "gateway/clients", "gateway/doctor"}},
 	{"foundation", []string{
 		"gateway/config", "gateway/cron/when", "gateway/event", "gateway/llm/...", "gateway/policy/...", "gateway/speech", "gateway/store/...",
 	}},
@@ -30,8 +30,8 @@ var levels = []level{
 		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/skills", "gateway/workspace",
 	}},
 	{"behaviour", []string{
-		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",
-		"gateway/transfer", "gateway/usage", "node/...",
+		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",
+		"gateway/transfer", "gateway/tunnel", "gateway/usage", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
 	{"wiring", []string{"gateway", "app", "app/backend", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", "packaging/unicode", ""}},
@@ -51,7 +51,7 @@ type rule struct {
 
 var rules = []rule{
 	{
-		from: "gateway/protocol", not: "", except: []string{"gateway/protocol/client", "gateway/protocol/display", "gateway/protocol/repeat"},
+		from: "gateway/protocol", not: "", except: []string{"gateway/protocol/client", "gateway/protocol/display", "gateway/protocol/forward", "gateway/protocol/repeat"},
 		why: "wire types need nothing else",
 	},
 	{
@@ -98,6 +98,7 @@ var only = map[string][]string{
 	"go.yaml.in/yaml/":                     {"gateway/skills"},
 	"github.com/cloudflare/circl/":         {"gateway/peer/pake"},
 	"github.com/bwesterb/":                 {"gateway/peer/pake"},
+	"github.com/libp2p/go-yamux/":          {"gateway/peer/tunnel"},
 	"github.com/mdp/qrterminal/":           {"gateway/cmd/fairlead"},
 	"rsc.io/qr":                            {"app/widgets"},
 	"github.com/go-text/":                  {"app/fonts", "app/typeset"},

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/forward"
 	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/local"
 	"fairlead/gateway/llm/registry"
@@ -38,10 +39,12 @@ import (
 	"fairlead/gateway/skills"
 	"fairlead/gateway/speech"
 	"fairlead/gateway/store"
+	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/rpc"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
+	"fairlead/gateway/tunnel"
 	"fairlead/gateway/usage"
 	"fairlead/gateway/workspace"
 )
@@ -191,7 +194,8 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 	return g.calls.Recover(ctx, g.transfers.IsOpen)
 }
 
-// openPeers opens the paired devices and the connected apps, whose ends end what they have begun.
+// openPeers opens the paired devices, the tunnels to machines, and the connected apps, whose ends end
+// what they have begun.
 func (g *Gateway) openPeers(ctx context.Context) (err error) {
 	g.conns = rpc.NewConnections()
 	hostname, _ := os.Hostname()
@@ -203,7 +207,9 @@ func (g *Gateway) openPeers(ctx context.Context) (err error) {
 		g.install = install.New(g.network.Pin, install.Beside(exe)...)
 		o.HasPrograms = g.install.HasPrograms
 	}
-	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers}})
+	g.tunnels = tunnel.New(g.hub, g.bus)
+	g.forwards = forward.New(forward.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus})
+	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers, g.forwards}})
 	g.devices, err = pairing.Open(ctx, o)
 	return err
 }
@@ -276,8 +282,8 @@ func (g *Gateway) openSurface() {
 		},
 		Questions: rpc.Questions{Queue: g.questions, Display: g.questions.Display},
 		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit(), Usage: g.usage.Report},
-		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands},
+		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands, Verify: bearer.Site{Config: g.config.Get}.VerifyWhileEnabled(g.access.Verify, resourcePath)},
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
-		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers,
+		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,
 	})
 }

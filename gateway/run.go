@@ -42,6 +42,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
+	wg.Go(func() { crash.Forever(ctx, func() { g.tunnels.Run(ctx) }) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.local.Run(ctx) }) })
 	wg.Go(func() { g.mcp.Run(ctx) })
 	var servers crash.Group

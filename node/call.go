@@ -49,6 +49,11 @@ func (n *Node) event(ctx context.Context, e protocol.EventFrame) {
 		if n.read(e, &u) == nil {
 			n.browse.Unwatch(u.WatchID)
 		}
+	case protocol.EventTunnelOpen:
+		var o protocol.TunnelOpen
+		if n.read(e, &o) == nil {
+			n.work.Go(func() { n.tunnel.Open(ctx, o.Ticket) })
+		}
 	case protocol.EventLogsGet:
 		var l protocol.LogsGet
 		if err := n.read(e, &l); l.CallID != "" {

@@ -28,6 +28,7 @@ import (
 	"fairlead/node/shell"
 	"fairlead/node/tools"
 	"fairlead/node/transfer"
+	"fairlead/node/tunnel"
 	"fairlead/node/workspace"
 )
 
@@ -61,6 +62,9 @@ type Options struct {
 
 	// Receive is the policy for incoming transfers.
 	Receive transfer.Policy
+	// AskTarget asks the person whether the gateway may reach a target from this machine; nil: nobody
+	// can be asked (see [tunnel.Targets]).
+	AskTarget func(ctx context.Context, target string) (bool, error)
 	// Direct allows transfers from machine to machine. If it is nil, all go through the gateway.
 	Direct *direct.Connector
 
@@ -82,6 +86,7 @@ type Node struct {
 	hello    protocol.ConnectParams
 	client   *client.Client // made by Run
 	ends     *stream.Ends   // of transfers; made by Run
+	tunnel   *tunnel.Node   // made by Run
 	out      *outbox
 	file     *logfile.File // nil without LogDir
 	log      *slog.Logger
@@ -161,7 +166,7 @@ func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtTunnel},
 	}
 	if n.opts.Direct != nil {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)
@@ -213,6 +218,15 @@ func (n *Node) Run(ctx context.Context) error {
 		link = n.opts.Through(link)
 	}
 	n.client = client.New(link)
+	n.tunnel = &tunnel.Node{
+		Connect: func(ctx context.Context, ticket string) (net.Conn, error) {
+			conn, _, err := client.OpenTunnel(ctx, link, protocol.TunnelConnect, func(c protocol.ClientInfo, a *protocol.Auth) protocol.TunnelConnectParams {
+				return protocol.TunnelConnectParams{Client: c, Auth: a, Ticket: ticket}
+			})
+			return conn, err
+		},
+		Targets: &tunnel.Targets{File: tunnel.FileIn(n.opts.Home), Ask: n.opts.AskTarget}, Log: n.log,
+	}
 	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.transferRecords()
 	ends := stream.Options{Files: files, Peer: n.client.Peer(), Consent: files.Consent, Log: n.log, Unfinished: parts}
 	if n.opts.Direct != nil {

@@ -24,6 +24,7 @@ var All = []Permission{
 	{protocol.ScopeFilesWrite, "Change files", "Write, edit and delete files. Fairlead asks you first, unless a rule allows it."},
 	{protocol.ScopeShell, "Run commands", "Fairlead asks you first, unless a rule allows it."},
 	{protocol.ScopeNetRead, "See network details", "Addresses, routes and name servers of your machines."},
+	{protocol.ScopeForward, "Reach ports of your machines", "Programs on these machines, through forwards. Fairlead does not ask you about each connection."},
 	{protocol.ScopeAllTools, "Use all other tools", "The tools of the agent and every tool of your machines, such as schedules and transfers."},
 }
 

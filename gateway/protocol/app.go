@@ -22,17 +22,18 @@ const (
 	ScopeFilesRead     Scope = "fs.read"
 	ScopeFilesWrite    Scope = "fs.write"
 	ScopeNetRead       Scope = "net.read"       // network diagnostics of machines
+	ScopeForward       Scope = "net.forward"    // reach ports of machines through forwards
 	ScopeAllTools      Scope = "tools.all"      // the agent's tools and every tool of every machine
 	ScopeOfflineAccess Scope = "offline_access" // refresh tokens
 )
 
 // UsualAppScopes are those that a client program is set up with, or told to ask for: everything
-// except the agent's own tools.
+// except forwards and the agent's own tools.
 var UsualAppScopes = []Scope{ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead}
 
-// AppScopes lists every scope that an app can have and that gives access to a tool that exists.
+// AppScopes lists every scope that an app can have and that gives access to something that exists.
 var AppScopes = []Scope{
-	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeAllTools,
+	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeAllTools,
 }
 
 // ScopeNames returns scopes as texts.

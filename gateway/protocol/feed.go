@@ -68,6 +68,7 @@ const (
 	ChangeServers         = "servers"         // an MCP server or its tools changed: call servers.list
 	ChangePull            = "pull"            // Pull, the download of a model, is new or changed
 	ChangeLocalModels     = "localModels"     // llama-server started or ended: call models.local
+	ChangeForwards        = "forwards"        // a forward was opened, used or closed: call forward.list
 	ChangeNotice          = "notice"          // Notice for the person
 	ChangeResync          = "resync"          // changes were lost: subscribe again
 	ChangeChat            = "chat"            // Chat is sent as a chat event, never in the feed
@@ -80,7 +81,7 @@ type Change struct {
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
 	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps, servers and localModels: load them again.
+	// channels (with path), schedules, apps, servers, localModels and forwards: load them again.
 	// resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`

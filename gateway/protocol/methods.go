@@ -175,7 +175,7 @@ var Methods = []MethodInfo{
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
 	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(CatalogList), MethodInfo(CatalogCall),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
-	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead),
+	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose),
 }
 
 // Events that the gateway sends.
@@ -192,7 +192,7 @@ const (
 // Events lists every event, in the order in which hello-ok lists them.
 var Events = []string{
 	EventChat, EventToolInvoke, EventLogsGet, EventTransferSend, EventTransferStart, EventTransferReceive, EventTransferEnd,
-	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventFiles, EventFilesUnwatch,
+	EventOutbound, EventTyping, EventFeed, EventToolCancel, EventTransferStop, EventFiles, EventFilesUnwatch, EventTunnelOpen,
 }
 
 // MethodByName finds a method by its name.

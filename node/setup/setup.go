@@ -25,7 +25,9 @@ import (
 	"fairlead/node"
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
+	"fairlead/node/terminal"
 	"fairlead/node/transfer"
+	"fairlead/node/tunnel"
 )
 
 // Flags are the flags for a node's identity and restrictions.
@@ -75,8 +77,8 @@ func Default(id, dir, version string) node.Options {
 	return node.Options{ID: protocol.NodeID(id), Workspace: dir, Version: version}
 }
 
-// Options returns the options of the node without its gateway and data folder. With transfer.Ask, it
-// asks at this process's terminal, if there is one, and prints to stderr. Every error is about a
+// Options returns the options of the node without its gateway and data folder. The node asks its
+// questions at this process's terminal, if there is one, and prints to stderr. Every error is about a
 // flag.
 func (f *Flags) Options(version string, stderr io.Writer) (opts node.Options, err error) {
 	opts = Default(f.ID, f.Workspace, version)
@@ -92,8 +94,12 @@ func (f *Flags) Options(version string, stderr io.Writer) (opts node.Options, er
 	if opts.Receive, err = transfer.ParsePolicy(f.Receive, f.ReceiveFrom, f.ReceiveFolder); err != nil {
 		return opts, err
 	}
-	if opts.Receive.Mode == transfer.Ask && term.IsTerminal(int(os.Stdin.Fd())) {
-		opts.Receive.Ask = transfer.AskAt(os.Stdin, stderr)
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		at := terminal.New(os.Stdin, stderr)
+		opts.AskTarget = tunnel.AskAt(at)
+		if opts.Receive.Mode == transfer.Ask {
+			opts.Receive.Ask = transfer.AskAt(at)
+		}
 	}
 	if opts.Direct, err = direct.Parse(f.Direct); err != nil {
 		return opts, fmt.Errorf("--direct: %w", err)

@@ -1,19 +1,16 @@
 package transfer
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
-	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/node/terminal"
 	"fairlead/node/workspace"
 )
 
@@ -106,45 +103,19 @@ func (p Policy) checkInside(ws *workspace.Root, abs string) error {
 // answer instead, because it is the person's machine.
 var errCannotAsk = errors.New("This machine runs with --receive ask, but not in a terminal, so nobody can be asked: start it in a terminal, or with --receive trusted or --receive-from")
 
-// AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer,
-// one after the other. Input that was typed before a question does not answer it. From its first
-// question until in ends, a goroutine reads in.
-func AskAt(in io.Reader, out io.Writer) func(context.Context, protocol.TransferReceive) error {
-	asking := make(chan struct{}, 1)
-	lines, closed := make(chan string), make(chan struct{})
-	read := sync.OnceFunc(func() {
-		crash.Go(func() {
-			defer close(closed)
-			for s := bufio.NewScanner(in); s.Scan(); {
-				select {
-				case lines <- s.Text():
-				default:
-				}
-			}
-		})
-	})
+// AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer.
+func AskAt(t *terminal.Asker) func(context.Context, protocol.TransferReceive) error {
 	return func(ctx context.Context, r protocol.TransferReceive) error {
-		select {
-		case asking <- struct{}{}:
-			defer func() { <-asking }()
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		read()
-		fmt.Fprintf(out, "%s Accept? [y/N] ", question(r))
-		select {
-		case line := <-lines:
-			if line = strings.ToLower(strings.TrimSpace(line)); line == "y" || line == "yes" {
-				return nil
-			}
-			return errors.New("The person at this machine declined the transfer")
-		case <-closed:
-			fmt.Fprintln(out)
+		yes, err := t.Ask(ctx, question(r)+" Accept?")
+		switch {
+		case errors.Is(err, terminal.ErrClosed):
 			return errCannotAsk
-		case <-ctx.Done():
-			fmt.Fprintln(out, "(the request was withdrawn)")
-			return context.Cause(ctx)
+		case err != nil:
+			return err
+		case !yes:
+			return errors.New("The person at this machine declined the transfer")
 		}
+		return nil
 	}
 }
 

@@ -94,26 +94,33 @@ type connection struct {
 // connectAs connects to the gateway, or fails within dialLimit with an error that says what to do.
 // It sets the route to the gateway in opts.
 func (o *options) connectAs(ctx context.Context, opts client.Options) (*connection, error) {
-	if !strings.Contains(o.url, "://") {
-		id, peers, err := o.identity()
-		if err != nil {
-			return nil, err
-		}
-		peer, err := peers.Find(o.url, protocol.RoleClient)
-		if err != nil {
-			return nil, err
-		}
-		return o.connectWith(ctx, peer.Name, client.Through(opts, peers, peer.ID(), id, nil))
-	}
-	if err := client.CheckURL(o.url); err != nil {
-		return nil, usageError("%w", err)
-	}
-	token, err := o.findToken()
+	where, opts, err := o.route(opts)
 	if err != nil {
 		return nil, err
 	}
-	opts.URL, opts.Token = o.url, token
-	return o.connectWith(ctx, o.url, opts)
+	return o.connectWith(ctx, where, opts)
+}
+
+// route returns opts with the route to the gateway and the credentials; where is the gateway's name in
+// errors.
+func (o *options) route(opts client.Options) (where string, _ client.Options, err error) {
+	if !strings.Contains(o.url, "://") {
+		id, peers, err := o.identity()
+		if err != nil {
+			return "", opts, err
+		}
+		peer, err := peers.Find(o.url, protocol.RoleClient)
+		if err != nil {
+			return "", opts, err
+		}
+		return peer.Name, client.Through(opts, peers, peer.ID(), id, nil), nil
+	}
+	if err := client.CheckURL(o.url); err != nil {
+		return "", opts, usageError("%w", err)
+	}
+	opts.URL = o.url
+	opts.Token, err = o.findToken()
+	return o.url, opts, err
 }
 
 // connectWith connects with opts; where is the gateway's name in errors.
@@ -189,6 +196,7 @@ var extensionWords = []struct{ prefix, words string }{
 	{"config.", "setting descriptions"},
 	{"device.", "device pairing"},
 	{"feed.", "live updates"},
+	{"forward.", "forwards"},
 	{"journal.", "a call journal"},
 	{"models.", "model lists"},
 	{"nodes.", "a machine list"},

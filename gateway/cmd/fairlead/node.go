@@ -137,6 +137,28 @@ an address with a token in FAIRLEAD_TOKEN.`,
 	}
 	cmd.Flags().StringVar(&to, "gateway", os.Getenv("FAIRLEAD_URL"), "gateway: an address, or the name of a pairing")
 	flags.Add(cmd.Flags(), "id", true)
+	cmd.AddCommand(nodeAllowCommand(o))
+	return cmd
+}
+
+func nodeAllowCommand(o *options) *cobra.Command {
+	var remove bool
+	cmd := command("allow [HOST:PORT]", "Let the gateway reach a port of another computer from this machine", cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		home, err := o.homeDir()
+		if err != nil {
+			return err
+		}
+		target := ""
+		if len(args) > 0 {
+			target = args[0]
+		} else if remove {
+			return usageError("--remove needs the HOST:PORT")
+		}
+		return setup.Allow(home, target, remove, cmd.OutOrStdout())
+	})
+	cmd.Long = `Lets forwards and services reach HOST:PORT through this machine. Without it, they reach only ports of the machine itself. Without
+HOST:PORT, lists what was allowed. Takes effect at once, and is stored on this machine only.`
+	cmd.Flags().BoolVar(&remove, "remove", false, "allow it no longer; open connections go on")
 	return cmd
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -70,6 +71,8 @@ func TestCommands(t *testing.T) {
 			addr := porttest.Free(t)
 			e.Setenv("NL", "\n")
 			e.Setenv("ADDR", addr)
+			_, port, _ := net.SplitHostPort(addr)
+			e.Setenv("PORT", port)
 			e.Setenv("NETADDR", porttest.Free(t))
 			e.Setenv("FAIRLEAD_URL", "ws://"+addr+"/ws")
 			e.Setenv("FAIRLEAD_HOME", e.WorkDir+"/home")

@@ -178,7 +178,7 @@ func (c *Client) Probe(why string) {
 
 // connectOnce makes one connection and serves it until it ends.
 func (c *Client) connectOnce(ctx context.Context) error {
-	ws, err := c.dial(ctx)
+	ws, err := c.opts.dial(ctx, c.opts.URL, c.opts.OnFrame != nil)
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	defer ws.Close()
 	defer func() { conn.ready <- false }()
 
-	params, err := c.connectParams(ws.NetConn())
+	params, err := c.opts.connectParams(ws.NetConn())
 	if err != nil {
 		return err
 	}
@@ -230,19 +230,19 @@ func (c *Client) connectOnce(ctx context.Context) error {
 	}
 }
 
-// dial opens the WebSocket.
-func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
+// dial opens a WebSocket. One for bulk data writes large frames in one piece.
+func (o Options) dial(ctx context.Context, address string, bulk bool) (*websocket.Conn, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: handshakeLimit, Proxy: http.ProxyFromEnvironment}
-	if c.opts.OnFrame != nil { // so that a frame is written in one piece
+	if bulk {
 		dialer.ReadBufferSize, dialer.WriteBufferSize = bulkRead, bulkWrite
 	}
-	if c.opts.Dial != nil {
+	if o.Dial != nil {
 		dialer.Proxy = nil
-		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return c.opts.Dial(ctx) }
+		dialer.NetDialContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) }
 	}
 	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
-	ws, resp, err := dialer.DialContext(ctx, c.opts.URL, nil)
+	ws, resp, err := dialer.DialContext(ctx, address, nil)
 	var final *FinalError
 	switch {
 	case err == nil:
@@ -252,18 +252,18 @@ func (c *Client) dial(ctx context.Context) (*websocket.Conn, error) {
 	case errors.As(err, &final):
 		return nil, final
 	case resp != nil:
-		return nil, protocol.ErrNotFound.With(fmt.Sprintf("the server at %s answered %q instead of a gateway; check the address, which usually ends in /ws", c.opts.URL, resp.Status))
+		return nil, protocol.ErrNotFound.With(fmt.Sprintf("the server at %s answered %q instead of a gateway; check the address, which usually ends in /ws", address, resp.Status))
 	}
-	return nil, protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", c.opts.URL, err))
+	return nil, protocol.ErrUnavailable.With(fmt.Sprintf("connect to %s: %v", address, err))
 }
 
 // connectParams returns the params of connect, with the credentials for this connection.
-func (c *Client) connectParams(transport net.Conn) (params protocol.ConnectParams, err error) {
-	params = c.opts.Connect()
-	if c.opts.Auth != nil {
-		params.Auth, err = c.opts.Auth(transport)
-	} else if c.opts.Token != "" {
-		params.Auth = &protocol.Auth{Token: c.opts.Token}
+func (o Options) connectParams(transport net.Conn) (params protocol.ConnectParams, err error) {
+	params = o.Connect()
+	if o.Auth != nil {
+		params.Auth, err = o.Auth(transport)
+	} else if o.Token != "" {
+		params.Auth = &protocol.Auth{Token: o.Token}
 	}
 	return params, err
 }

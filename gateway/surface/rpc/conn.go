@@ -25,9 +25,7 @@ type Conn struct {
 	id     protocol.ConnID
 	// sequence counts connections: a later one has a higher number.
 	sequence uint64
-	trusted  *auth.Principal
-	binding  []byte // of the TLS session, for connections from the network
-	remote   string // the peer's host
+	origin   origin
 	feed     *feed
 
 	// These belong to the reader.
@@ -40,9 +38,9 @@ type Conn struct {
 	chats wire.TicketLocks // orders the messages of each chat
 }
 
-func newConn(s *Server, ws *websocket.Conn, trusted *auth.Principal) *Conn {
+func newConn(s *Server, ws *websocket.Conn, from origin) *Conn {
 	c := &Conn{
-		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), trusted: trusted,
+		socket: newSocket(ws), server: s, id: protocol.ConnID(protocol.NewID()), sequence: s.accepted.Add(1), origin: from,
 		requests: bucket{rateLimit: limitBeforeConnect},
 	}
 	c.workers = workers{ctx: c.socket.ctx, wg: &c.wg, jobs: make(chan func())}

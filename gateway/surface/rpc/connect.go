@@ -60,34 +60,45 @@ func (r *request) connect(ctx context.Context) (any, error) {
 }
 
 func (h *handshake) authenticate(ctx context.Context) (err error) {
-	services := &h.conn.server.services
-	client := h.params.Client
+	h.principal, err = h.conn.server.authenticate(ctx, h.conn.origin, h.params.Client, h.params.Auth)
+	return err
+}
+
+// origin is where a connection comes from.
+type origin struct {
+	trusted *auth.Principal // of a connection that only this process can make; nil for others
+	binding []byte          // of the TLS session, for connections from the network
+	remote  string          // the peer's host
+}
+
+// authenticate returns who a peer is.
+func (s *Server) authenticate(ctx context.Context, from origin, client protocol.ClientInfo, credentials *protocol.Auth) (p auth.Principal, err error) {
 	switch {
-	case h.conn.trusted != nil:
-		h.principal = *h.conn.trusted
-	case h.conn.binding != nil: // from the network: only paired devices
-		if h.principal, err = services.Devices.Authenticate(ctx, h.params.Auth, string(client.Mode), h.conn.binding); err != nil {
-			return err
+	case from.trusted != nil:
+		p = *from.trusted
+	case from.binding != nil: // from the network: only paired devices
+		if p, err = s.services.Devices.Authenticate(ctx, credentials, string(client.Mode), from.binding); err != nil {
+			return p, err
 		}
-		if h.principal.Role == protocol.RoleNode && client.ID != h.principal.Name {
-			return protocol.ErrForbidden.With("this machine was paired as " + h.principal.Name)
+		if p.Role == protocol.RoleNode && client.ID != p.Name {
+			return p, protocol.ErrForbidden.With("this machine was paired as " + p.Name)
 		}
 	default:
 		token := ""
-		if h.params.Auth != nil {
-			token = h.params.Auth.Token
+		if credentials != nil {
+			token = credentials.Token
 		}
-		if services.Verify(ctx, token) != nil {
-			return protocol.ErrUnauthorized
+		if s.services.Verify(ctx, token) != nil {
+			return p, protocol.ErrUnauthorized
 		}
-		h.principal = auth.Owner(client.ID)
+		p = auth.Owner(client.ID)
 	}
-	return nil
+	return p, nil
 }
 
 // refuse logs a refused login and closes the connection after the response. It returns why.
 func (h *handshake) refuse(why error) error {
-	h.conn.server.refusals.add(h.conn.remote, why)
+	h.conn.server.refusals.add(h.conn.origin.remote, why)
 	h.afterResponse(func() { h.conn.socket.Close(protocol.CloseUnauthorized, "Unauthorized") })
 	return why
 }
@@ -115,13 +126,13 @@ func (h *handshake) attach(ctx context.Context) error {
 
 func (h *handshake) attachNode(ctx context.Context) error {
 	services, p, listens := &h.conn.server.services, h.params, make(chan struct{})
-	entry := nodes.Entry{Local: h.conn.trusted != nil}
+	entry := nodes.Entry{Local: h.conn.origin.trusted != nil}
 	if h.principal.Device != "" {
 		entry = services.Devices.Admit(ctx, h.principal, p)
 	}
 	entry.Sequence, entry.Listens = h.conn.sequence, listens
 	if !entry.Local {
-		entry.Address = h.conn.remote
+		entry.Address = h.conn.origin.remote
 	}
 	h.afterResponse(func() { nodes.Listening(p, listens) })
 	detach, err := services.Nodes.Attach(context.WithoutCancel(ctx), p, entry, h.conn.socket)
@@ -155,7 +166,7 @@ func (h *handshake) attachChannel() error {
 // registerDevice registers a device's connection until it closes. An error that is only about
 // storing the contact is logged.
 func (h *handshake) registerDevice(ctx context.Context) error {
-	left, err := h.conn.server.services.Devices.Connected(context.WithoutCancel(ctx), h.principal.Device, h.conn.remote)
+	left, err := h.conn.server.services.Devices.Connected(context.WithoutCancel(ctx), h.principal.Device, h.conn.origin.remote)
 	if left == nil {
 		return err
 	}

@@ -16,15 +16,16 @@ type Connections struct {
 	ctx    context.Context // ends with close
 	cancel context.CancelFunc
 
-	mu     sync.Mutex // guards the fields below
-	conns  map[*Conn]struct{}
-	closed bool
-	wg     crash.Group // connections and background calls
+	mu      sync.Mutex // guards the fields below
+	conns   map[*Conn]struct{}
+	tunnels map[*websocket.Conn]protocol.DeviceID // the connections for streams of paired devices
+	closed  bool
+	wg      crash.Group // connections and background calls
 }
 
 // NewConnections returns no connections yet. They are for one server.
 func NewConnections() *Connections {
-	s := &Connections{conns: make(map[*Conn]struct{})}
+	s := &Connections{conns: make(map[*Conn]struct{}), tunnels: make(map[*websocket.Conn]protocol.DeviceID)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -95,6 +96,25 @@ func (s *Connections) replaceClient(now *Conn) {
 // CloseDevice closes every connection of a device. It does not wait for them.
 func (s *Connections) CloseDevice(id protocol.DeviceID, code int, reason string) {
 	s.closeAll(code, reason, func(c *Conn) bool { return c.socket.isConnected() && c.peer().principal.Device == id })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ws, device := range s.tunnels {
+		if device == id {
+			ws.Close()
+		}
+	}
+}
+
+// addTunnel registers a device's connection for streams until remove is called.
+func (s *Connections) addTunnel(ws *websocket.Conn, device protocol.DeviceID) (remove func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tunnels[ws] = device
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.tunnels, ws)
+	}
 }
 
 // close closes every connection, ends the context of all work, and waits for it.

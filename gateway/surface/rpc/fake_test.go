@@ -18,6 +18,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/forward"
 	"fairlead/gateway/native"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
@@ -25,6 +26,7 @@ import (
 	"fairlead/gateway/skills"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
+	"fairlead/gateway/tunnel"
 	"fairlead/gateway/workspace"
 )
 
@@ -84,6 +86,7 @@ func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Nodes: f.hub, Config: fakeConfig{}, Files: f.files, Rules: f.rules, Models: fakeModels{}, LocalModels: fakeLocalModels{}, Schedules: f.schedules,
 		Connections: NewConnections(), Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
+		Tunnels: tunnel.New(f.hub, f.bus), Forwards: forward.New(forward.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
 		Sessions: Sessions{
 			Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
 			Canonical: func(key protocol.SessionKey) protocol.SessionKey {
@@ -106,7 +109,7 @@ func (f *fakes) services() Services {
 		Records: Records{fakeJournal{}, fakeAudit{}, func(_ context.Context, p protocol.UsageReportParams) (protocol.UsageReportResult, error) {
 			return protocol.UsageReportResult{Days: make([]protocol.UsageDay, p.Days)}, nil
 		}},
-		Programs: Programs{fakeApps(f), fakeCatalog{}, fakeCatalog{}},
+		Programs: Programs{Apps: fakeApps(f), Catalog: fakeCatalog{}, Commands: fakeCatalog{}},
 		Skills:   skills.New(skills.Options{Files: f.files, Nodes: f.hub.Nodes, Config: config.Default, Set: fakeConfig{}.Set}),
 		Status: func(context.Context) protocol.Status {
 			return protocol.Status{Version: "test", Paused: f.paused.Load(), Model: protocol.ModelRef{Provider: "operator", ID: "built-in"}}

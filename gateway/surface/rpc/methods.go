@@ -37,6 +37,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	browseMethods{s.Nodes, s.Calls.Tools, w}.register(all)
 	feedMethods{s.Bus, s.Status, s.Sessions, s.Calls.Tools, s.Questions.Queue, s.Transfers, s.Nodes}.register(all)
 	registerSchedules(all, s.Schedules)
+	registerForwards(all, s.Forwards)
 	handle(all, protocol.SkillsStatus, plain(s.Skills.Status))
 	handle(all, protocol.SkillsUpdate, plain(s.Skills.Status))
 	handle(all, protocol.SkillsEnable, plain(s.Skills.Enable))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/pake"
@@ -43,16 +44,15 @@ func (s *Server) network(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// fromNetwork stores the peer's host and TLS binding. It returns false when the TLS session has no
-// unique binding.
-func (c *Conn) fromNetwork(r *http.Request) bool {
-	c.remote = host(r)
+// originOf returns where a request comes from. ok is false when its TLS session has no unique binding.
+func originOf(r *http.Request, trusted *auth.Principal) (from origin, ok bool) {
+	from = origin{trusted: trusted, remote: host(r)}
 	if r.TLS == nil {
-		return true
+		return from, true
 	}
-	binding, err := identity.Binding(*r.TLS)
-	c.binding = binding
-	return err == nil
+	var err error
+	from.binding, err = identity.Binding(*r.TLS)
+	return from, err == nil
 }
 
 func host(r *http.Request) string {

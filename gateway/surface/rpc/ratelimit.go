@@ -47,7 +47,7 @@ func (b *bucket) take(now time.Time) (wait time.Duration) {
 // rateLimit returns the limit of a connection after its handshake.
 func (c *Conn) rateLimit() rateLimit {
 	switch {
-	case c.trusted != nil:
+	case c.origin.trusted != nil:
 		return rateLimit{}
 	case c.peer().client.Mode == protocol.ModeNode:
 		return limitNode

@@ -161,7 +161,7 @@ func (c *Conn) answerBadFrame(err error) {
 		return
 	}
 	c.hasWarned = true
-	slog.Warn("A frame could not be read", "conn", c.id, "remote", c.remote, "err", err)
+	slog.Warn("A frame could not be read", "conn", c.id, "remote", c.origin.remote, "err", err)
 }
 
 // serve answers one request.

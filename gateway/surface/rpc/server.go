@@ -103,14 +103,17 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 		if err != nil {
 			return // Upgrade has sent the response
 		}
-		c := newConn(s, ws, trusted)
-		if !c.fromNetwork(r) || !s.conns.begin(c) {
+		from, ok := originOf(r, trusted)
+		c := newConn(s, ws, from)
+		if !ok || !s.conns.begin(c) {
 			ws.Close()
 			return
 		}
 		defer s.conns.remove(c)
 		c.run()
-	case r.URL.Path == "/ws":
+	case r.URL.Path == "/"+protocol.TunnelPath && websocket.IsWebSocketUpgrade(r):
+		s.tunnel(w, r, trusted)
+	case r.URL.Path == "/ws", r.URL.Path == "/"+protocol.TunnelPath:
 		http.Error(w, "this address speaks WebSocket", http.StatusUpgradeRequired)
 	default:
 		http.NotFound(w, r)

@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/channel"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/forward"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
@@ -19,6 +20,7 @@ import (
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
+	"fairlead/gateway/tunnel"
 	"fairlead/gateway/workspace"
 )
 
@@ -187,6 +189,8 @@ type Programs struct {
 	Apps     *apps.Apps
 	Catalog  Catalog
 	Commands Commands
+	// Verify returns the app that a token belongs to, for a request that apps may make.
+	Verify func(r *http.Request, token string) (auth.Principal, error)
 }
 
 // Web is what the server does besides the protocol.
@@ -229,4 +233,6 @@ type Services struct {
 	Devices     *pairing.Manager
 	Servers     *servers.Manager
 	Programs    Programs
+	Tunnels     *tunnel.Tunnels
+	Forwards    *forward.Forwards
 }

@@ -8,6 +8,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -58,6 +59,9 @@ func run(ctx context.Context, args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if target := cmp.Or(p.allow, p.disallow); target != "" {
+		return setup.Allow(p.home, target, p.allow == "", os.Stdout)
+	}
 	if p.key || p.invitation != "" || p.ask {
 		done, err := p.pair(ctx, opts, os.Stdin, os.Stdout, stderr)
 		if err != nil || done {
@@ -92,6 +96,8 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 	f.BoolVar(&p.ask, "ask", false, "pair this machine first, by asking the person at --gateway HOST:PORT")
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
 	f.BoolVar(&p.only, "only-pair", false, "exit after pairing")
+	f.StringVar(&p.allow, "allow", "", "let the gateway reach `HOST:PORT` from this machine, besides the machine's own ports, and exit")
+	f.StringVar(&p.disallow, "disallow", "", "let the gateway no longer reach `HOST:PORT`, and exit")
 	show := f.Bool("version", false, "print the version")
 	var flags setup.Flags
 	flags.Add(f, "id", true)
@@ -125,6 +131,7 @@ func parse(args []string, stderr io.Writer) (opts node.Options, p pairing, err e
 // pairing are the flags that say how the node connects to its gateway.
 type pairing struct {
 	invitation, gateway, home string
+	allow, disallow           string
 	ask, key, only, hasID     bool
 }
 
