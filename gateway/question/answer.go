@@ -17,7 +17,7 @@ import (
 // false. A hash that is not the question's fails with protocol.ErrConflict, and a kind of question
 // that who has no scope for with protocol.ErrForbidden.
 func (s *Queue) Answer(ctx context.Context, who auth.Principal, p protocol.QuestionAnswerParams) (res protocol.QuestionAnswerResult, err error) {
-	defer s.lock(p.ID)()
+	defer s.open.lock(p.ID)()
 	q, err := s.store.Get(ctx, p.ID)
 	if err != nil {
 		return res, err
@@ -66,7 +66,7 @@ func (s *Queue) apply(ctx context.Context, who auth.Principal, q *protocol.Quest
 	if q.IsOfCall() {
 		return answerCall(who, q, p)
 	}
-	a := s.find(q.ID)
+	a := s.open.find(q.ID)
 	if a == nil || a.Apply == nil {
 		return protocol.ErrNotFound.With("Nobody waits for this answer any longer: who asked has gone since")
 	}

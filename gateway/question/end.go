@@ -13,20 +13,10 @@ import (
 // end closes a question without an answer, after an answer that is being carried out. Someone may
 // have answered at the same moment: the first to close the row wins, and the result is theirs.
 func (s *Queue) end(ctx context.Context, q protocol.Question, state, by string) (protocol.Question, error) {
-	defer s.lock(q.ID)()
+	defer s.open.lock(q.ID)()
 	q.State, q.AnsweredBy = state, by
 	q, _, err := s.resolve(ctx, q)
 	return q, err
-}
-
-// lock waits for an answer that is being carried out, and delays others until unlock.
-func (s *Queue) lock(id protocol.QuestionID) (unlock func()) {
-	a := s.find(id)
-	if a == nil {
-		return func() {}
-	}
-	a.closing <- struct{}{}
-	return func() { <-a.closing }
 }
 
 // resolve closes a question, together with the rules that its answer saves. It returns the closed
@@ -45,7 +35,7 @@ func (s *Queue) resolve(ctx context.Context, end protocol.Question, rules ...sto
 		now, err := s.store.Get(ctx, end.ID)
 		return now, false, err
 	}
-	a := s.find(end.ID)
+	a := s.open.find(end.ID)
 	s.remove(end.ID)
 	if a != nil {
 		a.answers <- end // capacity 1, and only the winner sends

@@ -30,19 +30,6 @@ const retryAfter = 5 * time.Second
 // rates are the paces of askers.
 type rates map[string]*rate.Limiter
 
-// openQuestions are the questions of this start that are not closed.
-type openQuestions map[protocol.QuestionID]*openQuestion
-
-// countOf returns the number of the questions of an asker.
-func (o openQuestions) countOf(asker string) (n int) {
-	for _, a := range o {
-		if a.Limit.Asker == asker {
-			n++
-		}
-	}
-	return n
-}
-
 // check counts one more question of an asker with so many open ones, or refuses it with
 // protocol.ErrTooMany, whose details say in retry_after_ms when to try again.
 func (l Limit) check(waiting int, paces rates, now time.Time) error {

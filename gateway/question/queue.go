@@ -17,7 +17,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -51,23 +50,8 @@ type Queue struct {
 	store Store
 	rules Rules
 
-	mu    sync.Mutex // guards the fields below, and the timers of open
-	open  openQuestions
-	rates rates
-
+	open    openQuestions
 	showing crash.Group // the attempts to show questions
-}
-
-// openQuestion is a question of this start that is not closed.
-type openQuestion struct {
-	Terms
-	answers chan protocol.Question // capacity 1
-	expiry  *time.Timer            // nil: never; guarded by the queue's lock
-	seen    func()                 // ends the attempts to show it
-
-	// closing has room for the one who answers or closes the question, including what the answer
-	// does and the write to the store: a second answer learns which was first.
-	closing chan struct{}
 }
 
 // Apply carries out an answer before it is stored: it pairs the device, or connects the app, and
@@ -96,7 +80,7 @@ type Terms struct {
 // New returns a queue. An answer saves the rules that it chose in rules.
 func New(s Store, rules Rules, bus *event.Bus) *Queue {
 	display := &Display{store: s, bus: bus, snoozed: make(map[protocol.QuestionID]*time.Timer)}
-	return &Queue{Display: display, store: s, rules: rules, open: make(openQuestions), rates: make(rates)}
+	return &Queue{Display: display, store: s, rules: rules, open: openQuestions{byID: make(map[protocol.QuestionID]*openQuestion), rates: make(rates)}}
 }
 
 // Ask is [Queue.AskFor] for a run that asks whether to continue.
@@ -155,11 +139,9 @@ func (s *Queue) begin(ctx context.Context, q protocol.Question, t Terms) (protoc
 	if err != nil || q.State != protocol.QuestionPending {
 		return q, nil, err
 	}
-	s.mu.Lock()
-	if t.Expires > 0 && s.open[q.ID] == a { // it may have an answer already
-		a.expiry = crash.AfterFunc(t.Expires, func() { s.expire(q, a) })
+	if t.Expires > 0 {
+		s.open.expireAfter(q.ID, a, t.Expires, func() { s.expire(q, a) })
 	}
-	s.mu.Unlock()
 	if t.Opened != nil {
 		t.Opened()
 	}
@@ -173,11 +155,7 @@ func (s *Queue) expire(q protocol.Question, a *openQuestion) {
 		return
 	}
 	slog.Error("Closing an expired question failed", "question", q.ID, "err", err)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[q.ID] == a {
-		a.expiry.Reset(retryAfter)
-	}
+	s.open.expireAfter(q.ID, a, retryAfter, func() { s.expire(q, a) })
 }
 
 // add stores and publishes a question. The result is closed if an earlier start's question with its
@@ -194,15 +172,9 @@ func (s *Queue) add(ctx context.Context, q protocol.Question, t Terms) (protocol
 	if q.Hash, err = hashOf(q); err != nil {
 		return q, nil, err
 	}
-	watch, seen := context.WithCancel(context.WithoutCancel(ctx))
-	a := &openQuestion{Terms: t, answers: make(chan protocol.Question, 1), closing: make(chan struct{}, 1), seen: seen}
-	s.mu.Lock()
-	if err = t.Limit.check(s.open.countOf(t.Limit.Asker), s.rates, now); err == nil {
-		s.open[q.ID] = a // before the row is read: from here on an answer reaches us
-	}
-	s.mu.Unlock()
-	if err != nil {
-		seen()
+	a, watch := newOpenQuestion(ctx, t)
+	if err := s.open.add(q.ID, a, now); err != nil { // before the row is read: from here on an answer reaches us
+		a.seen()
 		return q, nil, err
 	}
 	if q, err = s.save(ctx, q, t); err != nil || q.State != protocol.QuestionPending {
@@ -241,28 +213,8 @@ func (s *Queue) save(ctx context.Context, q protocol.Question, t Terms) (protoco
 
 // remove forgets a question of this start, which stays as it is in the store.
 func (s *Queue) remove(id protocol.QuestionID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a := s.open[id]; a != nil {
-		a.stop()
-	}
-	delete(s.open, id)
+	s.open.remove(id)
 	s.Display.forget(id)
-}
-
-// stop ends the timer of a question and the attempts to show it. The caller holds the queue's lock.
-func (a *openQuestion) stop() {
-	a.seen()
-	if a.expiry != nil {
-		a.expiry.Stop()
-	}
-}
-
-// find returns an open question of this start, or nil.
-func (s *Queue) find(id protocol.QuestionID) *openQuestion {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.open[id]
 }
 
 // Get returns a question, also a closed one, or protocol.ErrNotFound.
@@ -280,12 +232,7 @@ func (s *Queue) Pending(ctx context.Context) ([]protocol.Question, error) {
 
 // Close stops the timers of the open questions. Nobody may wait in AskFor any longer.
 func (s *Queue) Close() {
-	s.mu.Lock()
-	for _, a := range s.open {
-		a.stop()
-	}
-	clear(s.open)
-	s.mu.Unlock()
+	s.open.close()
 	s.Display.close()
 	s.showing.Wait()
 }
