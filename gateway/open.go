@@ -243,7 +243,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 	})
 	g.config.OnChange(g.schedules.ConfigChanged)
 	g.tools.Register(native.Tools(native.Services{
-		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
+		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub.Calls, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
 		Message: g.channels.Messenger.Tool,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())

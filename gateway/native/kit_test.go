@@ -85,7 +85,7 @@ func open(t *testing.T) *kit {
 	hub := nodes.New(bus, nil)
 	k.Registry = tool.NewRegistry(hub, hub.Calls, nil)
 	k.tools = Tools(Services{
-		Files: workspace.NewFiles(home, nil), Config: maskedConfig{}, Watch: bus, Machines: hub, Chats: k.chats, History: k.chats, Messages: k.chats,
+		Files: workspace.NewFiles(home, nil), Config: maskedConfig{}, Watch: bus, Machines: hub.Calls, Chats: k.chats, History: k.chats, Messages: k.chats,
 		Cron:    toolkit.Define("Cron", "Schedules.", toolkit.Traits{}, func(context.Context, tool.Call, struct{}) (any, error) { return nil, nil }),
 		Message: func(context.Context, tool.Call, MessageIn) (any, error) { return nil, errors.New("not in this test") },
 		Transfer: func(context.Context, tool.Call, TransferIn) (TransferOut, error) {

@@ -292,7 +292,7 @@ func TestLogsComeFromTheNode(t *testing.T) {
 		e := (<-link.events).(protocol.LogsGet)
 		h.Calls.LogsResult("n", protocol.LogsResultParams{CallID: e.CallID, Lines: []string{"a", "b"}, Truncated: true})
 	}()
-	got, err := h.Calls.logs(t.Context(), "n", 2)
+	got, err := h.Calls.Logs(t.Context(), protocol.LogsGetParams{NodeID: "n"}, time.Minute)
 	if err != nil || got.Count != 2 || !got.Truncated || got.NodeID != "n" {
 		t.Errorf(`Logs = %+v, %v; want no error, Count 2, Truncated and NodeID "n"`, got, err)
 	}
@@ -308,7 +308,7 @@ func TestNodeThatLeavesWhileItSettlesFailsTheCall(t *testing.T) {
 			done <- err
 		}()
 		go func() {
-			_, err := h.Calls.logs(t.Context(), "n", 1)
+			_, err := h.Calls.Logs(t.Context(), protocol.LogsGetParams{NodeID: "n"}, time.Minute)
 			done <- err
 		}()
 		synctest.Wait()

@@ -12,46 +12,20 @@ import (
 
 // Logs asks a node for log lines (docs/protocol.md#logs), with GSV's rules for lines and target. It
 // fails after the limit.
-func (h *Hub) Logs(ctx context.Context, p protocol.LogsGetParams, limit time.Duration) (protocol.LogsGetResult, error) {
+func (t *Calls) Logs(ctx context.Context, in protocol.LogsGetParams, limit time.Duration) (protocol.LogsGetResult, error) {
 	lines := protocol.DefaultLogLines
-	if p.Lines != nil {
-		if math.IsNaN(*p.Lines) || *p.Lines < 1 {
+	if in.Lines != nil {
+		if math.IsNaN(*in.Lines) || *in.Lines < 1 {
 			return protocol.LogsGetResult{}, protocol.ErrBadRequest.With("lines must be a positive number")
 		}
-		lines = int(min(math.Floor(*p.Lines), protocol.MaxLogLines))
+		lines = int(min(math.Floor(*in.Lines), protocol.MaxLogLines))
 	}
-	id, err := h.pick(p.NodeID)
+	id, err := t.pick(in.NodeID)
 	if err != nil {
 		return protocol.LogsGetResult{}, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, protocol.ErrTimeout.With(fmt.Sprintf("logs.get timed out after %dms", limit.Milliseconds())))
 	defer cancel()
-	return h.Calls.logs(ctx, id, lines)
-}
-
-// pick returns the node for a request for logs: the one that the request names, or the only
-// connected one, as in GSV.
-func (h *Hub) pick(id protocol.NodeID) (protocol.NodeID, error) {
-	if id != "" {
-		return id, nil
-	}
-	for _, n := range h.Nodes() {
-		switch {
-		case !n.Online:
-		case id == "":
-			id = n.ID
-		default:
-			return "", protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
-		}
-	}
-	if id == "" {
-		return "", protocol.ErrUnavailable.With("No nodes connected")
-	}
-	return id, nil
-}
-
-// logs requests the last log lines of a node.
-func (t *Calls) logs(ctx context.Context, id protocol.NodeID, lines int) (protocol.LogsGetResult, error) {
 	call := protocol.CallID(protocol.NewID())
 	p, err := t.open(id, call, nil, nil)
 	if err != nil {
@@ -68,4 +42,27 @@ func (t *Calls) logs(ctx context.Context, id protocol.NodeID, lines int) (protoc
 		r.lines = []string{}
 	}
 	return protocol.LogsGetResult{NodeID: id, Lines: r.lines, Count: len(r.lines), Truncated: r.truncated}, nil
+}
+
+// pick returns the node for a request for logs: the one that the request names, or the only
+// connected one, as in GSV.
+func (t *Calls) pick(id protocol.NodeID) (protocol.NodeID, error) {
+	if id != "" {
+		return id, nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, n := range t.nodes {
+		switch {
+		case n.link == nil:
+		case id == "":
+			id = n.info.ID
+		default:
+			return "", protocol.ErrBadRequest.With("nodeId required when multiple nodes are connected")
+		}
+	}
+	if id == "" {
+		return "", protocol.ErrUnavailable.With("No nodes connected")
+	}
+	return id, nil
 }

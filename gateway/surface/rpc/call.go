@@ -240,5 +240,5 @@ func failedCall(c tool.Call, err error) tool.Result {
 const logsLimit = 60 * time.Second
 
 func (m *toolMethods) logs(ctx context.Context, _ *request, p protocol.LogsGetParams) (protocol.LogsGetResult, error) {
-	return m.nodes.Logs(ctx, p, logsLimit)
+	return m.nodes.Calls.Logs(ctx, p, logsLimit)
 }
