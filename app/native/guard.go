@@ -95,7 +95,8 @@ func movePointerFirst(
 }
 
 // endHover moves the pointer out of a window that it has left, unless it drags something. The toolkit
-// does not notice that: what was under the pointer last would stay highlighted.
+// does not notice that: what was under the pointer last would stay highlighted. The handler before
+// learns of it afterwards: for [OnFileDrag], a movement outside is one of a drag.
 func endHover(
 	setEnter func(glfw.CursorEnterCallback) glfw.CursorEnterCallback,
 	setMovement func(glfw.CursorPosCallback) glfw.CursorPosCallback,
@@ -106,9 +107,13 @@ func endHover(
 	if note == nil {
 		return
 	}
+	before := setEnter(nil)
 	setEnter(func(w *glfw.Window, entered bool) {
 		if !entered && !isDragging() {
 			note(w, -1, -1)
+		}
+		if before != nil {
+			before(w, entered)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func TestClicksAndDropsHappenWhereThePointerIs(t *testing.T) {
 func TestHoverEndsWhenThePointerLeaves(t *testing.T) {
 	var got []string
 	var move glfw.CursorPosCallback = func(_ *glfw.Window, x, y float64) { got = append(got, fmt.Sprint(x, " ", y)) }
-	var enter glfw.CursorEnterCallback
+	var enter glfw.CursorEnterCallback = func(_ *glfw.Window, entered bool) { got = append(got, fmt.Sprint("entered ", entered)) }
 	isDragging := false
 	endHover(func(f glfw.CursorEnterCallback) (before glfw.CursorEnterCallback) {
 		before, enter = enter, f
@@ -85,7 +85,7 @@ func TestHoverEndsWhenThePointerLeaves(t *testing.T) {
 	enter(nil, false)
 	isDragging = true // what is dragged stays where it is
 	enter(nil, false)
-	if want := []string{"5 6", "-1 -1"}; !slices.Equal(got, want) {
-		t.Errorf("got the movements %q, want %q", got, want)
+	if want := []string{"entered true", "5 6", "-1 -1", "entered false", "entered false"}; !slices.Equal(got, want) {
+		t.Errorf("got the movements and crossings %q, want %q", got, want)
 	}
 }
