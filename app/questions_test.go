@@ -12,6 +12,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/gateway/protocol"
+	"fairlead/tray"
 )
 
 func pairRequest(id protocol.QuestionID, name string) protocol.Question {
@@ -62,7 +63,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 	if u.places.questions.window != nil {
 		t.Fatal("the window asks on")
 	}
-	u.tray.run(trayOf(v, time.Now()).Items[2].Items[0])
+	u.tray.run(tray.ContentOf(v, time.Now()).Items[2].Items[0])
 	u.update(u.backend.Feed.View())
 	if u.places.questions.window == nil || u.places.questions.dialog.Current().ID != "r" {
 		t.Fatal("the tray does not show the request")
@@ -159,7 +160,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	if u.places.questions.window != nil {
 		t.Fatal("the window asks on")
 	}
-	tray := trayOf(v, time.Now())
+	tray := tray.ContentOf(v, time.Now())
 	if tray.Status != "Connect “Claude Code”?" {
 		t.Errorf("the tray says %q", tray.Status)
 	}
@@ -198,7 +199,7 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	}
 	u.env(nil).Open(host.Question(""))
 	pagetest.Shows(t, u.main.Pages.Page().Content(), "“docs” asks you a question", "Which branch?")
-	tray := trayOf(v, time.Now())
+	tray := tray.ContentOf(v, time.Now())
 	if tray.Needs != 1 || tray.Items[2].Items[0].Question != "q" {
 		t.Errorf("the tray needs %d: %+v", tray.Needs, tray.Items[2])
 	}

@@ -12,7 +12,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/gateways"
 	"fairlead/app/host"
-	"fairlead/app/inbox"
 	"fairlead/app/system"
 	"fairlead/app/window"
 	"fairlead/tray"
@@ -61,9 +60,6 @@ func (m trayMenu) run(i tray.Item) {
 	}
 }
 
-// trayOf returns the content of the tray for a view.
-func trayOf(v feed.View, now time.Time) tray.Content { return tray.ContentOf(v, inbox.Words(v, now)) }
-
 // open shows the icon in the system's tray until ctx ends.
 func (m trayMenu) open(ctx context.Context, d desktop.App) {
 	b := m.backend
@@ -72,7 +68,7 @@ func (m trayMenu) open(ctx context.Context, d desktop.App) {
 	t.Start(ctx, w)
 	w.SetCloseIntercept(m.window.Close) // the toolkit has set its own
 	m.window.HasTray = true
-	show := func() { t.Show(trayOf(b.Feed.View(), time.Now()).With(b.Gateways.Lines.Get())) }
+	show := func() { t.Show(tray.ContentOf(b.Feed.View(), time.Now()).With(b.Gateways.Lines.Get())) }
 	f := b.Feed
 	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers)
 	bind.Watch(ctx, facts, func(feed.View) { show() })

@@ -75,8 +75,8 @@ const (
 
 const maxItems = 8
 
-// ContentOf returns the tray's content for a view. words returns the words of a question.
-func ContentOf(v feed.View, words func(protocol.Question) question.Words) Content {
+// ContentOf returns the tray's content for a view.
+func ContentOf(v feed.View, now time.Time) Content {
 	t := Content{Needs: v.Needs(), Status: "Ready"}
 	switch {
 	case v.Status.Storage != "":
@@ -84,7 +84,7 @@ func ContentOf(v feed.View, words func(protocol.Question) question.Words) Conten
 	case !v.Status.Connected && v.Status.Problem != "":
 		t.Icon, t.Status = Offline, "No connection to the gateway"
 	case t.Needs > 0:
-		t.Icon, t.Status = NeedsYou, needsText(v, words)
+		t.Icon, t.Status = NeedsYou, needsText(v, now)
 	case !v.Status.Loaded:
 		t.Status = "Starting"
 	case v.Status.Paused:
@@ -96,7 +96,7 @@ func ContentOf(v feed.View, words func(protocol.Question) question.Words) Conten
 	t.Items = lists.Without([]Item{
 		{Label: t.Status, Disabled: true},
 		separator,
-		needsItem(v, words), transferItem(v),
+		needsItem(v, now), transferItem(v),
 		{Label: "Open", Do: ActionOpen},
 		{Label: "New chat", Do: ActionNew},
 		recentItem(v), machinesItem(v), separator,
@@ -127,18 +127,18 @@ func limitItems[T any](list []T, entry func(T) Item, more Item) (items []Item) {
 }
 
 // needsText says how many questions wait for the person, or which one.
-func needsText(v feed.View, words func(protocol.Question) question.Words) string {
+func needsText(v feed.View, now time.Time) string {
 	if v.Needs() == 1 {
-		return words(v.Questions.Pending[0]).Title
+		return question.WordsOf(v.Questions.Pending[0], v, now).Title
 	}
 	return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
 }
 
-func needsItem(v feed.View, words func(protocol.Question) question.Words) Item {
+func needsItem(v feed.View, now time.Time) Item {
 	n := v.Needs()
 	item := Item{Label: fmt.Sprintf("Needs you (%d)", n)}
 	item.Items = limitItems(v.Questions.Pending, func(q protocol.Question) Item {
-		return Item{Label: format.Clip(words(q).Line, 60), Do: ActionReview, Question: q.ID}
+		return Item{Label: format.Clip(question.WordsOf(q, v, now).Line, 60), Do: ActionReview, Question: q.ID}
 	}, Item{Do: ActionNeeds})
 	if n > 1 && n <= maxItems {
 		item.Items = append(item.Items, Item{Separator: true}, Item{Label: "Show all", Do: ActionNeeds})

@@ -11,7 +11,6 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/gateways"
-	"fairlead/app/inbox"
 	"fairlead/gateway/protocol"
 )
 
@@ -79,7 +78,7 @@ func TestOneOrderOfCallsAndOtherQuestions(t *testing.T) {
 	v := f.View()
 	want := []protocol.QuestionID{"urgent", "app", "device", "call", "later"}
 	var tray []protocol.QuestionID
-	for _, i := range needsItem(v, inbox.Words(v, time.Now())).Items {
+	for _, i := range needsItem(v, time.Now()).Items {
 		if id := i.Question; id != "" {
 			tray = append(tray, id)
 		}

@@ -13,7 +13,6 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/feed"
-	"fairlead/app/inbox"
 	"fairlead/app/style"
 	"fairlead/assets"
 	"fairlead/gateway/protocol"
@@ -74,7 +73,7 @@ func view() feed.View {
 }
 
 // trayFor is the tray for a view with the words of its questions.
-func trayFor(v feed.View) Content { return ContentOf(v, inbox.Words(v, time.Now())) }
+func trayFor(v feed.View) Content { return ContentOf(v, time.Now()) }
 
 func TestMenuSaysWhatTheGatewayIsDoing(t *testing.T) {
 	test.NewTempApp(t)

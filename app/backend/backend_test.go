@@ -95,7 +95,7 @@ func TestQuestionReachesTheWindowAndTheAnswerTheTool(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := await(t, b, "a question", func(v feed.View) bool { return len(v.Questions.Pending) == 1 })
-	if c := tray.ContentOf(v, inbox.Words(v, time.Now())); c.Icon != tray.NeedsYou || c.Needs != 1 {
+	if c := tray.ContentOf(v, time.Now()); c.Icon != tray.NeedsYou || c.Needs != 1 {
 		t.Errorf("tray: got %+v; want Icon NeedsYou and Needs 1", c)
 	}
 	inbox.NewModel(b.Feed).Answer([]protocol.Question{v.Questions.Pending[0]}, protocol.QuestionAnswerParams{Decision: protocol.DecisionDeny, Reason: "unavailable"})

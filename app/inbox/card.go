@@ -22,9 +22,8 @@ func newCard(q protocol.Question, at place, answer func(protocol.QuestionAnswerP
 		card.Box.Refresh()
 		widgets.Call(card.OnResize)
 	}
-	k := kindOf(q)
-	s := k.subject(q, at)
-	card = widgets.NewQuestion(k.words(q, at.view, now).Title, s.rows, func(allow bool) {
+	s := subjectOf(q, at)
+	card = widgets.NewQuestion(question.WordsOf(q, at.view, now).Title, s.rows, func(allow bool) {
 		if p, ok := s.answer(allow); ok {
 			answer(p)
 		} else {

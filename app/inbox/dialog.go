@@ -165,14 +165,13 @@ func (d *Dialog) show(index int) {
 	}
 	d.queue.index = (index + len(d.queue.list)) % len(d.queue.list)
 	q, f := d.Current(), d.frame
-	k := kindOf(q)
-	title := k.words(q, d.view, d.arming.now()).Title
+	title := question.WordsOf(q, d.view, d.arming.now()).Title
 	f.title.Set(title, style.ColorText)
 	d.title(title)
 	f.position.SetText(d.queue.position())
 	widgets.SetVisible(f.next, len(d.queue.list) > 1)
 	d.step = nil
-	d.subject = k.subject(q, place{Env: d.env, view: d.view, now: d.arming.now(), onChange: d.choicesChanged, onKey: d.keys.handle, onScroll: f.scroll.Scrolled})
+	d.subject = subjectOf(q, place{Env: d.env, view: d.view, now: d.arming.now(), onChange: d.choicesChanged, onKey: d.keys.handle, onScroll: f.scroll.Scrolled})
 	d.options = &options{approval: q}
 	if o := d.subject.options; o != nil {
 		o.others = len(d.queue.identical()) - 1
@@ -200,7 +199,7 @@ func (d *Dialog) show(index int) {
 
 // Close answers the current question as its kind says when the person closes the window.
 func (d *Dialog) Close() {
-	switch decision := kindOf(d.Current()).close; decision {
+	switch decision := question.KindOf(d.Current()).Close; decision {
 	case "":
 		d.snooze()
 	case protocol.DecisionDeny:

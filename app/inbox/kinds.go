@@ -8,55 +8,31 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/host"
-	"fairlead/app/lists"
 	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
-// kinds are the kinds of questions. A new kind is a line here, with a file for its words in
-// app/question and one for its subject in this package.
-var kinds = map[string]kind{
-	protocol.AskCall:     {words: question.CallWords, subject: call, opens: true, close: protocol.DecisionDeny, isRow: true},
-	protocol.AskType:     {words: question.CallWords, subject: call, opens: true, close: protocol.DecisionDeny, isRow: true},
-	protocol.AskKeep:     {words: question.CallWords, subject: call, opens: true, close: protocol.DecisionDeny, isRow: true},
-	protocol.AskContinue: {words: question.CallWords, subject: call, opens: true, close: protocol.DecisionDeny, isRow: true},
-	protocol.AskPair:     {words: question.PairingWords, subject: pairing, opens: true, isOfDevice: true},
-	protocol.AskWiden:    {words: question.PairingWords, subject: pairing, opens: true, isOfDevice: true},
-	protocol.AskApp:      {words: question.AppWords, subject: app, opens: true},
-	protocol.AskInput:    {words: question.InputWords, subject: input, opens: true, close: protocol.DecisionDismiss},
-	protocol.AskTools:    {words: question.ToolsWords, subject: tools},
-	protocol.AskSender:   {words: question.SenderWords, subject: sender},
+// subjects show what the questions of a kind are about. A new kind is a line here, with a file for its
+// subject in this package.
+var subjects = map[string]func(protocol.Question, place) subject{
+	protocol.AskCall: call, protocol.AskType: call, protocol.AskKeep: call, protocol.AskContinue: call,
+	protocol.AskPair: pairing, protocol.AskWiden: pairing,
+	protocol.AskApp:    app,
+	protocol.AskInput:  input,
+	protocol.AskTools:  tools,
+	protocol.AskSender: sender,
 }
 
-// unknown is a kind of a newer gateway. It has no answer, because it cannot be shown.
-var unknown = kind{words: question.UnknownWords, subject: func(q protocol.Question, at place) subject {
-	text := widgets.NewParagraph(question.UnknownWords(q, at.view, at.now).Body, style.ColorText, "text")
-	return subject{rows: []fyne.CanvasObject{text}, noAnswer: true}
-}}
-
-// kind is how the questions of a kind are shown and answered.
-type kind struct {
-	words   func(protocol.Question, feed.View, time.Time) question.Words
-	subject func(protocol.Question, place) subject
-	// opens reports whether the dialog opens for it by itself, because somebody waits for the answer.
-	opens bool
-	// close is the decision when the person closes the dialog; empty postpones the question.
-	close string
-	// isRow reports whether the page lists it in a row that opens the dialog, and not in a card, and
-	// whether one notification may stand for many.
-	isRow bool
-	// isOfDevice reports whether it is about a device, whose notifications have their own setting.
-	isOfDevice bool
-}
-
-// kindOf returns the kind of a question.
-func kindOf(q protocol.Question) kind {
-	if k, ok := kinds[q.Kind]; ok {
-		return k
+// subjectOf returns the subject of a question. One of a newer gateway has no answer, because it cannot
+// be shown.
+func subjectOf(q protocol.Question, at place) subject {
+	if show := subjects[q.Kind]; show != nil {
+		return show(q, at)
 	}
-	return unknown
+	text := widgets.NewParagraph(question.WordsOf(q, at.view, at.now).Body, style.ColorText, "text")
+	return subject{rows: []fyne.CanvasObject{text}, noAnswer: true}
 }
 
 // subject is what the dialog or a card shows of a question, and the answers that it has.
@@ -94,30 +70,4 @@ type place struct {
 	onChange func() // called when the person has chosen something, or the height has changed
 	onKey    func(fyne.KeyName) bool
 	onScroll func(*fyne.ScrollEvent) // receives scroll events over panels
-}
-
-// Words returns what the questions of a view say outside their dialog.
-func Words(v feed.View, now time.Time) func(protocol.Question) question.Words {
-	return func(q protocol.Question) question.Words {
-		w := kindOf(q).words(q, v, now)
-		w.Line = cmp.Or(w.Line, w.Title)
-		return w
-	}
-}
-
-// Notice is a question as a notification says it.
-type Notice struct {
-	question.Words
-	Question   protocol.Question
-	IsOfDevice bool // such notifications have their own setting
-	CanMerge   bool // one notification may stand for many
-}
-
-// Notices returns the questions of a view that are not snoozed.
-func Notices(v feed.View, now time.Time) []Notice {
-	words := Words(v, now)
-	return lists.Map(v.Questions.Pending.Unsnoozed(), func(q protocol.Question) Notice {
-		k := kindOf(q)
-		return Notice{Words: words(q), Question: q, IsOfDevice: k.isOfDevice, CanMerge: k.isRow}
-	})
 }

@@ -128,36 +128,6 @@ func (m Model) snooze(list []protocol.Question, d time.Duration) {
 // that the person wants. It omits snoozed ones.
 func ToOpen(v feed.View, wanted func(protocol.QuestionID) bool) []protocol.Question {
 	return lists.Without(v.Questions.Pending.Unsnoozed(), func(q protocol.Question) bool {
-		return !kindOf(q).opens && !wanted(q.ID)
+		return !question.KindOf(q).Opens && !wanted(q.ID)
 	})
-}
-
-// Group is a question together with all pending ones that ask exactly the same.
-type Group struct {
-	protocol.Question
-	All []protocol.Question
-	// Later is the time until which a whole group is snoozed, in Unix milliseconds; 0 if it is not.
-	Later int64
-}
-
-// Groups returns the pending questions in their order, with identical ones grouped and snoozed ones
-// last.
-func Groups(v feed.View) []Group {
-	var list []Group
-	seen := make(map[protocol.QuestionID]bool)
-	for _, q := range v.Questions.Pending {
-		if seen[q.ID] {
-			continue
-		}
-		g := Group{Question: q, All: question.Identical(v.Questions.Pending, q), Later: q.Later}
-		for _, x := range g.All {
-			seen[x.ID] = true
-			if x.Later == 0 {
-				g.Later = 0
-			}
-		}
-		list = append(list, g)
-	}
-	slices.SortStableFunc(list, func(a, b Group) int { return lists.TrueFirst(a.Later == 0, b.Later == 0) })
-	return list
 }

@@ -147,7 +147,7 @@ func TestPostponedQuestionIsHiddenEverywhereAndReturns(t *testing.T) {
 		if w := v.Questions.Pending.Unsnoozed(); len(w) != 1 || w[0].ID != "two" || len(v.Questions.Pending) != 2 {
 			t.Errorf(`waiting: got %v; want length 1, w[0].ID "two" and v.Questions.Pending of length 2`, w)
 		}
-		if in := Groups(v); len(in) != 2 || in[0].ID != "two" || in[1].Later == 0 {
+		if in := question.Groups(v); len(in) != 2 || in[0].ID != "two" || in[1].Later == 0 {
 			t.Errorf(`inbox: got %v; want length 2, in[0].ID "two" and in[1].Later other than 0`, in)
 		}
 		if n := v.Needs(); n != 2 {
@@ -193,12 +193,12 @@ func TestInboxGroupsEqualQuestions(t *testing.T) {
 	}
 	other := commandQuestion("ls")
 	v.Questions.Pending = append(v.Questions.Pending, other)
-	in := Groups(v)
+	in := question.Groups(v)
 	if len(in) != 2 || len(in[0].All) != 3 || len(in[1].All) != 1 {
 		t.Errorf("inbox: got %v; want length 2, in[0].All of length 3 and in[1].All of length 1", in)
 	}
 	v.Questions.Pending[0].Later = 1
-	if in = Groups(v); in[0].Later != 0 {
+	if in = question.Groups(v); in[0].Later != 0 {
 		t.Error("two of three still wait, and the three are shown as put off")
 	}
 }

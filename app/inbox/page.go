@@ -79,7 +79,7 @@ func (p *Page) Back() bool { return false }
 
 // Update shows the questions of a view. The focused row keeps the focus while it exists.
 func (p *Page) Update(v feed.View) {
-	groups := Groups(v)
+	groups := question.Groups(v)
 	widgets.SetVisible(p.none, len(groups) == 0)
 	widgets.SetVisible(p.scroll, len(groups) > 0)
 	p.more.SetText("")
@@ -90,7 +90,7 @@ func (p *Page) Update(v feed.View) {
 	was := p.cards
 	p.cards, p.shown, p.list.Objects = make(map[protocol.QuestionID]*card), 0, nil
 	for _, g := range groups {
-		if kindOf(g.Question).isRow {
+		if question.KindOf(g.Question).IsCall {
 			p.list.Add(p.nextRow(g).box)
 			continue
 		}
@@ -107,7 +107,7 @@ func (p *Page) Update(v feed.View) {
 }
 
 // nextRow returns the next row of the list for a group.
-func (p *Page) nextRow(g Group) *row {
+func (p *Page) nextRow(g question.Group) *row {
 	if p.shown == len(p.rows) {
 		p.rows = append(p.rows, newRow(p, p.shown))
 	}
@@ -185,7 +185,7 @@ func (p *Page) keepFocus() {
 // row is a question, or several identical ones. Enter opens it, Delete denies, L snoozes.
 type row struct {
 	page        *Page
-	group       Group
+	group       question.Group
 	mark        *widgets.Rect
 	title, text *widgets.Text
 	trail       *widgets.Text
@@ -246,7 +246,7 @@ func (r *row) review() {
 	r.page.env.Open(host.Question(r.group.ID))
 }
 
-func (r *row) set(g Group) {
+func (r *row) set(g question.Group) {
 	r.group = g
 	r.mark.Set(r.page.env.Machines.Color(string(g.Node)), "")
 	title, where := display.CallText(g.Question, r.page.env.Machines.Name(string(g.Node)))

@@ -163,7 +163,7 @@ func (ns *Notifications) Update(v feed.View, now time.Time) {
 	if ns.Notifier == nil {
 		return
 	}
-	want := ns.messages(inbox.Notices(v, now))
+	want := ns.messages(v, now)
 	for id := range ns.announced {
 		if !slices.ContainsFunc(want, func(m questionMessage) bool { return m.ID == id }) {
 			ns.withdraw(id)
@@ -190,19 +190,22 @@ type questionMessage struct {
 	question protocol.Question // zero for the notification of several
 }
 
-// messages returns the notifications of questions. One stands for many that can be merged.
-func (ns *Notifications) messages(notices []inbox.Notice) (list []questionMessage) {
-	merge := lists.Without(notices, func(n inbox.Notice) bool { return !n.CanMerge })
-	if n := len(merge); n > maxSeparate {
-		notices = lists.Without(notices, func(n inbox.Notice) bool { return n.CanMerge })
+// messages returns the notifications of questions. One stands for many calls.
+func (ns *Notifications) messages(v feed.View, now time.Time) (list []questionMessage) {
+	pending := v.Questions.Pending.Unsnoozed()
+	isCall := func(q protocol.Question) bool { return question.KindOf(q).IsCall }
+	calls := lists.Without(pending, func(q protocol.Question) bool { return !isCall(q) })
+	if n := len(calls); n > maxSeparate {
+		pending = lists.Without(pending, isCall)
 		list = append(list, questionMessage{setting: notify.Questions, Message: notify.Message{
-			ID: summaryID, Title: fmt.Sprintf("%d questions need you", n), Body: merge[n-1].Line, Sound: ns.Settings.Sound,
+			ID: summaryID, Title: fmt.Sprintf("%d questions need you", n), Body: question.WordsOf(calls[n-1], v, now).Line, Sound: ns.Settings.Sound,
 		}})
 	}
-	for _, n := range notices {
-		setting := widgets.Choose(n.IsOfDevice, notify.Pairing, notify.Questions)
-		list = append(list, questionMessage{setting: setting, question: n.Question, Message: notify.Message{
-			ID: string(n.Question.ID), Title: n.Title, Body: n.Body, Allow: n.Whole, Deny: n.CanDeny, Sound: ns.Settings.Sound,
+	for _, q := range pending {
+		w := question.WordsOf(q, v, now)
+		setting := widgets.Choose(question.KindOf(q).IsOfDevice, notify.Pairing, notify.Questions)
+		list = append(list, questionMessage{setting: setting, question: q, Message: notify.Message{
+			ID: string(q.ID), Title: w.Title, Body: w.Body, Allow: w.Whole, Deny: w.CanDeny, Sound: ns.Settings.Sound,
 		}})
 	}
 	return list

@@ -7,7 +7,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/host"
-	"fairlead/app/inbox"
+	"fairlead/app/question"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -86,9 +86,8 @@ func (b *Sidebar) draw() {
 	if v.Needs() > 0 {
 		rows = append(rows, row{heading: needsHead, count: v.Needs()})
 	}
-	words := inbox.Words(v, b.now())
-	for _, g := range inbox.Groups(v) {
-		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: words(g.Question).Line}
+	for _, g := range question.Groups(v) {
+		item := widgets.SidebarItem{Icon: "needsyou", Color: style.ColorNeedsYou, Title: question.WordsOf(g.Question, v, b.now()).Line}
 		if n := len(g.All); n > 1 {
 			item.Detail = fmt.Sprintf("×%d", n)
 		}
