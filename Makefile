@@ -42,6 +42,7 @@ windows: ## the desktop program for Windows, built here; the first build takes l
 	@packaging/deps.sh windows
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc $(GO) build $(GUITAGS),accessibility -ldflags "$(LDFLAGS) -H windowsgui" -o fairlead-desktop.exe .
 
+bundle: GUITAGS := $(GUITAGS),accessibility
 bundle: app ## build/Fairlead.app, on macOS: notifications have buttons only in a bundle
 	packaging/macos-app.sh fairlead-desktop build
 

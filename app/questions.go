@@ -67,7 +67,7 @@ func (w *questions) openDialog(open []protocol.Question, v feed.View) {
 		w.dialog.ShowAbove(bar)
 	}
 	w.window.SetPadded(false)
-	w.window.SetContent(w.dialog)
+	w.window.SetContent(w.dialog.Box)
 	w.dialog.Update(open, v)
 	w.window.Resize(w.dialog.Best())
 	w.window.SetCloseIntercept(w.dialog.Close)

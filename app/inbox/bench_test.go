@@ -55,7 +55,7 @@ func newBench(t *testing.T, open ...protocol.Question) *bench {
 		done(b.found, nil)
 	}
 	b.arming.now = func() time.Time { return b.now }
-	b.window.SetContent(b.Dialog)
+	b.window.SetContent(b.Box)
 	for i := range open {
 		open[i].ExpiresAt = b.now.Add(5 * time.Minute).UnixMilli()
 	}

@@ -29,7 +29,7 @@ func twoParts(id string) protocol.Question {
 
 func TestPartsOfAChangeAreAllowedSeparately(t *testing.T) {
 	b := newBench(t, twoParts("q"))
-	golden.Markup(t, "parts", b.Dialog)
+	golden.Markup(t, "parts", b.Box)
 	b.wait(2 * time.Second)
 	b.toggle(1)
 	if b.allowText != "Allow 1 of 2 changes" || b.frame.allow.More.Visible() {
@@ -67,8 +67,8 @@ func TestWideDialogShowsTheChangeSideBySide(t *testing.T) {
 	b := newBench(t, twoParts("q"))
 	b.window.Resize(fyne.NewSize(WideWidth, 600))
 	pagetest.Shot(b.t, b.window, "approve-wide")
-	golden.Markup(t, "wide", b.Dialog)
-	b.window.Canvas().Refresh(b.Dialog)
+	golden.Markup(t, "wide", b.Box)
+	b.window.Canvas().Refresh(b.Box)
 	room := func() (one, both bool) {
 		var walk func(o fyne.CanvasObject)
 		walk = func(o fyne.CanvasObject) {

@@ -30,7 +30,9 @@ type answerer interface {
 
 // Dialog is the content of the window. It belongs to the GUI thread.
 type Dialog struct {
-	widgets.Frame
+	// Box is what the window shows: a container, because reading aids look into no widget.
+	Box fyne.CanvasObject
+
 	answerer answerer
 	env      host.Env
 	canvas   fyne.Canvas
@@ -87,7 +89,7 @@ func NewDialog(ctx context.Context, e host.Env, w fyne.Window) *Dialog {
 		}
 	}
 	d.frame.scroll.OnScrolled = func(fyne.Position) { d.arming.checkRead(d.frame) }
-	d.Compose(d, d.frame.box)
+	d.Box = d.frame.box
 	d.canvas.SetOnTypedKey(func(e *fyne.KeyEvent) { d.keys.handle(e.Name) })
 	d.canvas.SetOnTypedRune(func(rune) { d.arming.keyPressed() })
 	d.canvas.AddShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyReturn, Modifier: fyne.KeyModifierShortcutDefault | fyne.KeyModifierShift}, d.keys.allow)

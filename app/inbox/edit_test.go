@@ -17,7 +17,7 @@ func TestCommandIsChangedBeforeItRuns(t *testing.T) {
 	b.wait(2 * time.Second)
 	test.Tap(b.frame.edit)
 	pagetest.Shot(b.t, b.window, "approve-edit")
-	golden.Markup(t, "edit", b.Dialog)
+	golden.Markup(t, "edit", b.Box)
 	b.step.(*editStep).entry.SetText("rm -r build/cache")
 	b.step.(*editStep).entry.TypedRune('x')
 	b.wait(200 * time.Millisecond)

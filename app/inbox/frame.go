@@ -54,11 +54,13 @@ func newFrame(b *buttons, c fyne.Canvas) *frame {
 	f.head = container.NewVBox(title, f.noticeRow, widgets.HLine())
 	f.foot = container.NewVBox(widgets.HLine(),
 		widgets.Inset(style.Inside, style.Page, style.Group, style.Page, container.NewVBox(b.questionRow, b.stepRow)))
-	layout := &widgets.FrameLayout{Top: f.head, Rest: f.scroll, Bottom: f.foot}
+	read := &widgets.Composite{} // reading aids look into no scrolled area
+	read.Compose(read, f.scroll)
+	layout := &widgets.FrameLayout{Top: f.head, Rest: read, Bottom: f.foot}
 	f.whyWaiting = newWrapText(style.SizeSmall, false, span{color: style.ColorText})
 	f.hint = container.NewStack(widgets.NewRect(style.ColorSurface, style.ColorLine, style.Corner), widgets.Inset(style.Gap, style.Inside, style.Gap, style.Inside, f.whyWaiting))
 	f.hint.Hide()
-	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, f.scroll, f.head, f.foot), container.New(hintLayout{f}, f.hint))
+	f.box = container.NewStack(widgets.NewRect(style.ColorSurface, "", 0), container.New(layout, read, f.head, f.foot), container.New(hintLayout{f}, f.hint))
 	return f
 }
 

@@ -44,7 +44,7 @@ func TestEveryKindIsShownAndAnswered(t *testing.T) {
 			q, _ := questions.Find(protocol.QuestionID(c.id))
 			b := newBench(t, q)
 			pagetest.Shot(t, b.window, "kind-"+c.id)
-			pagetest.Shows(t, b.Dialog, c.shown)
+			pagetest.Shows(t, b.Box, c.shown)
 			b.keys.allow(nil)
 			b.want() // too early
 			b.frame.scroll.ScrollToBottom()

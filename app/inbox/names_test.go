@@ -13,7 +13,7 @@ func TestDialogShowsMachineDisplayName(t *testing.T) {
 	b := newBench(t, q)
 	b.env.Machines.SetName("server", "The big one")
 	b.show(0)
-	markup := test.RenderObjectToMarkup(b.Dialog)
+	markup := test.RenderObjectToMarkup(b.Box)
 	for _, want := range []string{"The big one", "server, Ubuntu", "files: changes in the workspace"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not said", want)
@@ -24,13 +24,13 @@ func TestDialogShowsMachineDisplayName(t *testing.T) {
 func TestDialogDistinguishesMCPServersFromMachines(t *testing.T) {
 	b := newBench(t, ask("q", "make"))
 	b.show(0)
-	if markup := test.RenderObjectToMarkup(b.Dialog); strings.Contains(markup, "MCP server") || !strings.Contains(markup, "machine#") {
+	if markup := test.RenderObjectToMarkup(b.Box); strings.Contains(markup, "MCP server") || !strings.Contains(markup, "machine#") {
 		t.Error("a machine looks like a server")
 	}
 	b = newBench(t, ask("q", "make"))
 	b.env.Machines.SetServers([]string{"server"})
 	b.show(0)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "MCP server") || strings.Contains(markup, "machine#") {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "MCP server") || strings.Contains(markup, "machine#") {
 		t.Error("a server looks like a machine")
 	}
 }

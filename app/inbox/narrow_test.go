@@ -45,7 +45,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.list...)
 			c.do(b)
-			if w := b.MinSize().Width; w > narrow {
+			if w := b.Box.MinSize().Width; w > narrow {
 				t.Fatalf("it needs %v of width", w)
 			}
 			for _, width := range []float32{narrow, 520, 640, 700, narrow} {

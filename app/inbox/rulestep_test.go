@@ -44,7 +44,7 @@ func TestRuleShowsOnHowManyCallsItWasTried(t *testing.T) {
 		b.found = protocol.RuleTryResult{Looked: looked}
 		b.wait(2 * time.Second)
 		b.choose("Always in this folder")
-		if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, want) {
+		if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, want) {
 			t.Errorf("of %d: %q is not said", looked, want)
 		}
 	}
@@ -60,11 +60,11 @@ func TestRuleIsPreviewedBeforeItIsCreated(t *testing.T) {
 	b.choose("Always in this folder")
 	b.want()
 	pagetest.Shot(b.t, b.window, "approve-rule")
-	golden.Markup(t, "rule", b.Dialog)
+	golden.Markup(t, "rule", b.Box)
 	if len(b.tried) != 1 || !strings.Contains(b.tried[0], `"cwd":"/srv/parser/**"`) {
 		t.Errorf("tried: got %v; want length 1 and `\"cwd\":\"/srv/parser/**\"` in tried[0]", b.tried)
 	}
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "Checked against the last 120 calls: it also allows:") {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "Checked against the last 120 calls: it also allows:") {
 		t.Error("what it would also have allowed is not said")
 	}
 	test.Tap(b.frame.confirm) // it was not read
@@ -96,7 +96,7 @@ func TestRuleGetsAnExpiryBeforeItIsCreated(t *testing.T) {
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-rule-end")
 	until := time.Unix(1000, 0).Add(4*time.Second).AddDate(0, 0, 30)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "expires on "+until.Format("2 January 2006 15:04")) {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "expires on "+until.Format("2 January 2006 15:04")) {
 		t.Error("the end is not shown")
 	}
 	test.Tap(b.frame.confirm)
@@ -132,7 +132,7 @@ func TestPreviewThatFailsSaysSo(t *testing.T) {
 	}
 	b.wait(2 * time.Second)
 	b.choose("Always on this machine")
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "no journal") {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "no journal") {
 		t.Error("the failure is not said")
 	}
 }

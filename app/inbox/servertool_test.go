@@ -19,5 +19,5 @@ func TestServersToolIsShownInFull(t *testing.T) {
 	if got, want := b.window.Title(), "everything wants to use “trigger-elicitation-request”"; got != want {
 		t.Errorf("title: got %q, want %q", got, want)
 	}
-	pagetest.Shows(t, b.Dialog, "Asks the person for input.", "count: 2", "message:")
+	pagetest.Shows(t, b.Box, "Asks the person for input.", "count: 2", "message:")
 }

@@ -73,8 +73,8 @@ func TestRiskyPartsAreUnderlinedAndExplained(t *testing.T) {
 	b := newBench(t, risky("q"))
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-risky")
-	golden.Markup(t, "risky", b.Dialog)
-	markup := test.RenderObjectToMarkup(b.Dialog)
+	golden.Markup(t, "risky", b.Box)
+	markup := test.RenderObjectToMarkup(b.Box)
 	for _, want := range []string{"Runs as administrator (sudo)", "/usr/bin/sudo → systemctl", "Runs as administrator (sudo) – always asked"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not shown", want)
@@ -111,7 +111,7 @@ func TestBlockedAccessIsOfferedBesideTheCall(t *testing.T) {
 	b := newBench(t, q)
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-stopped")
-	markup := test.RenderObjectToMarkup(b.Dialog)
+	markup := test.RenderObjectToMarkup(b.Box)
 	for _, want := range []string{"The sandbox stops it: the network is off", "The sandbox stops it: /srv/www cannot be written", "Runs a script from the internet"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not said", want)
@@ -184,7 +184,7 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 		c[1].Text != "Allow reading /home/ann/.ssh (this time only)" {
 		t.Fatalf("check boxes %v", c)
 	}
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "it holds keys or tokens") {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "it holds keys or tokens") {
 		t.Error("the warning is not shown")
 	}
 	b.toggle(0)
@@ -207,7 +207,7 @@ func TestFileOutsideSaysWhatItOpens(t *testing.T) {
 	q.Preview.Outside, q.Preview.Folders = true, []protocol.FolderAccess{{Path: "/srv/parser", Write: true}}
 	b := newBench(t, q)
 	b.wait(2 * time.Second)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "/srv/parser (write, for this call only)") {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "/srv/parser (write, for this call only)") {
 		t.Error("it is not said that the folder is opened")
 	}
 	test.Tap(b.frame.allow.Main)
@@ -218,7 +218,7 @@ func TestFileAmongKeysSaysWhichPlaceItIsIn(t *testing.T) {
 	q := twoParts("q")
 	q.Preview.Secret = "~/.ssh"
 	b := newBench(t, q)
-	if markup := test.RenderObjectToMarkup(b.Dialog); !strings.Contains(markup, "This folder contains keys and tokens: ~/.ssh") {
+	if markup := test.RenderObjectToMarkup(b.Box); !strings.Contains(markup, "This folder contains keys and tokens: ~/.ssh") {
 		t.Error("it is not said")
 	}
 }
@@ -310,7 +310,7 @@ func TestUnconfinedCommandIsMarked(t *testing.T) {
 	q.Args = []byte(`{"command":"make","network":true}`)
 	b := newBench(t, q)
 	pagetest.Shot(b.t, b.window, "approve-unconfined")
-	markup := test.RenderObjectToMarkup(b.Dialog)
+	markup := test.RenderObjectToMarkup(b.Box)
 	for _, want := range []string{"not enforced on this machine: the command can do everything you can", "requested; not enforced on this machine"} {
 		if !strings.Contains(markup, want) {
 			t.Errorf("%q is not said", want)
@@ -333,7 +333,7 @@ func TestDialogShowsWhichFileRulesApply(t *testing.T) {
 			q.Files = files
 			b := newBench(t, q)
 			pagetest.Shot(b.t, b.window, "approve-files-"+map[bool]string{true: "loose", false: "held"}[question.FilesLoose(q)])
-			markup := test.RenderObjectToMarkup(b.Dialog)
+			markup := test.RenderObjectToMarkup(b.Box)
 			if got := strings.Contains(markup, "your rules"); got != (files != "") || want != "" && !strings.Contains(markup, want) {
 				t.Errorf("%q is not said", files)
 			}

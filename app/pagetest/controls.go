@@ -97,3 +97,21 @@ func tabStops(t testing.TB, w fyne.Window) (stops []fyne.Focusable) {
 	}
 	return stops
 }
+
+// Heard returns the names of what reading aids find: Fyne passes on the objects in plain containers,
+// and looks into no widget (fyne 2.8.0, internal/driver/glfw/accessibility_windows.go).
+func Heard(o fyne.CanvasObject) (names []string) {
+	if !o.Visible() {
+		return nil
+	}
+	if c, ok := o.(*fyne.Container); ok {
+		for _, child := range c.Objects {
+			names = append(names, Heard(child)...)
+		}
+		return names
+	}
+	if a, ok := o.(fyne.Accessible); ok && a.AccessibilityRole() != fyne.AccessibleRoleContainer {
+		names = append(names, a.AccessibilityLabel())
+	}
+	return names
+}
