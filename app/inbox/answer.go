@@ -121,7 +121,7 @@ func (d *Dialog) nameButtons() {
 	if !d.subject.canAllow() && d.subject.options != nil {
 		allow = "Select a change to allow"
 	}
-	d.allowText, d.frame.allow.Main.Widest = allow, longer(allow, "Allow in 2 s")
+	d.allowText, d.frame.allow.Main.Widest = allow, longer(allow, d.subject.allowText()+" in 2 s")
 	d.frame.deny.SetText(deny)
 	d.frame.denyForReason.SetText(deny)
 }

@@ -22,8 +22,12 @@ import (
 func call(q protocol.Question, at place) subject {
 	v := &callView{place: at, facts: facts{new(widgets.Labels)}}
 	o := newOptions(q, v)
+	verb := ""
+	if hasOwnVerb(q) {
+		verb, _ = display.AnswerWords(q)
+	}
 	return subject{
-		rows: v.rows(q, o), options: o,
+		rows: v.rows(q, o), options: o, allow: verb,
 		isReady: func() bool {
 			_, ok := o.args()
 			return ok
@@ -52,7 +56,7 @@ func (v *callView) rows(q protocol.Question, o *options) (rows []fyne.CanvasObje
 		rows = append(rows, v.fact("now", display.KeepNow))
 	} else {
 		rows = append(rows, v.sandboxRows(q)...)
-		rows = append(rows, v.fact("reason", display.Why(q)))
+		rows = append(rows, v.fact("reason", format.Capital(display.Why(q))))
 	}
 	return append(rows, o.rows()...)
 }

@@ -94,7 +94,7 @@ func (k *keys) press(focused fyne.Focusable, deliberate bool) (consumed bool) {
 	d := k.d
 	allows := focused == fyne.Focusable(d.frame.allow.Main)
 	if allows && deliberate && d.step == nil {
-		once := widgets.Choose(d.options.scope == protocol.ScopeOnce, " once", "")
+		once := widgets.Choose(d.options.scope == protocol.ScopeOnce && !hasOwnVerb(d.Current()), " once", "")
 		d.frame.setNotice("Press " + allowKeys() + " to " + strings.ToLower(d.subject.allowText()) + once + ".")
 	}
 	if focused == fyne.Focusable(d.frame.confirm) && deliberate {

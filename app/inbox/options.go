@@ -162,9 +162,14 @@ func (o *options) args() (args json.RawMessage, ok bool) {
 	return args, true
 }
 
+// hasOwnVerb reports whether a question about a call has other answers than Allow and Deny.
+func hasOwnVerb(q protocol.Question) bool {
+	return display.IsKeep(q) || q.Kind == protocol.AskContinue
+}
+
 // buttonTexts returns the texts of Allow and Deny, which name what they apply to.
 func (o *options) buttonTexts(approvals int) (allow, deny string) {
-	if display.IsKeep(o.approval) && approvals == 1 {
+	if hasOwnVerb(o.approval) && approvals == 1 {
 		return display.AnswerWords(o.approval)
 	}
 	allow, deny = "Allow", "Deny"

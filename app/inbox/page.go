@@ -248,7 +248,7 @@ func (r *row) review() {
 
 func (r *row) set(g question.Group) {
 	r.group = g
-	r.mark.Set(r.page.env.Machines.Color(string(g.Node)), "")
+	r.mark.Set(widgets.Choose(g.Node == "", "", r.page.env.Machines.Color(string(g.Node))), "")
 	title, where := display.CallText(g.Question, r.page.env.Machines.Name(string(g.Node)))
 	title, _ = wording.Reveal(title)
 	where, _ = wording.Reveal(where)

@@ -350,3 +350,17 @@ func TestDialogMatchesGoldenInDarkTheme(t *testing.T) {
 	b.window.Resize(fyne.NewSize(WideWidth, 600))
 	pagetest.Shot(b.t, b.window, "approve-dark-wide")
 }
+
+func TestContinueNamesWhatItsButtonsDo(t *testing.T) {
+	q := ask("q", "")
+	q.Kind, q.Tool, q.Node, q.Why = protocol.AskContinue, "", "", "the agent has taken 50 steps without finishing"
+	b := newBench(t, q)
+	if got := b.frame.allow.Main.Text; got != "Continue in 2 s" {
+		t.Errorf("the button that waits: got %q, want Continue in 2 s", got)
+	}
+	b.wait(2 * time.Second)
+	if allow, deny := b.frame.allow.Main.Text, b.frame.deny.Text; allow != "Continue" || deny != "Stop" {
+		t.Errorf("got the buttons %q and %q, want Continue and Stop", allow, deny)
+	}
+	pagetest.Shows(t, b.Box, "The agent has taken 50 steps")
+}

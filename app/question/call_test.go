@@ -43,7 +43,7 @@ func TestQuestionIsInPlainWords(t *testing.T) {
 		{by(echo, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to use “echo” (everything)", "Use “echo” · message: hi (everything)"},
 		{by(exampleQuestion, protocol.AskedByApp, "MCP CLI Proxy"), "MCP CLI Proxy wants to run a command on nas", "Run make -j4 on nas"},
 		{by(exampleQuestion, protocol.AskedBySchedule, "Backup"), "The schedule “Backup” wants to run a command on nas", "Run make -j4 on nas"},
-		{by(exampleQuestion, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (xmpp) wants to run a command on nas", "Run make -j4 on nas"},
+		{by(exampleQuestion, protocol.AskedByChannel, "xmpp ann@town.test"), "ann@town.test (XMPP) wants to run a command on nas", "Run make -j4 on nas"},
 		{protocol.Question{Kind: protocol.AskContinue, AskedBy: protocol.AskedBy{Kind: protocol.AskedBySchedule, Name: "Backup"}}, "The schedule “Backup” missed its run", "Continue the run"},
 		{protocol.Question{Kind: protocol.AskContinue}, "Fairlead wants to continue", "Continue the run"},
 		{protocol.Question{Tool: "Teleport", Node: "nas", Args: json.RawMessage(`{"to":"moon"}`)}, "Fairlead wants to use Teleport", "Teleport · to: moon on nas"},

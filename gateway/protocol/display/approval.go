@@ -98,8 +98,11 @@ func action(a protocol.Question) string {
 
 // AnswerWords are the words of the buttons that allow a call once and deny it.
 func AnswerWords(a protocol.Question) (allow, deny string) {
-	if IsKeep(a) {
+	switch {
+	case IsKeep(a):
 		return "Keep", "Discard"
+	case a.Kind == protocol.AskContinue:
+		return "Continue", "Stop"
 	}
 	return "Allow once", "Deny"
 }

@@ -42,9 +42,12 @@ func SubjectArgument(tool string) string {
 	return cmp.Or(subjects[tool], subjects[protocol.ActsAs(tool)])
 }
 
-// Subject returns what an approval is about, in full: the command, the file, the pattern, or all
-// arguments, one a line.
+// Subject returns what an approval is about, in full: the command, the file, the pattern, the text to
+// type, or all arguments, one a line.
 func Subject(a protocol.Question) string {
+	if in := typed(a); in != nil {
+		return strings.TrimRight(in.Text, "\n")
+	}
 	if a.ServerTool == nil {
 		if text, ok := argumentText(a.Args, SubjectArgument(a.Tool)); ok {
 			return text
@@ -54,6 +57,14 @@ func Subject(a protocol.Question) string {
 		return lines
 	}
 	return string(a.Args)
+}
+
+// typed returns what a call types into a running command; nil if it types nothing.
+func typed(a protocol.Question) *protocol.CommandInput {
+	if a.Kind != protocol.AskType || a.Preview == nil {
+		return nil
+	}
+	return a.Preview.Input
 }
 
 // argumentText returns an argument that is a text; no argument has an empty name.
@@ -72,6 +83,9 @@ func isObject(raw json.RawMessage) bool {
 
 // OtherArguments lists the arguments beside the [Subject] and the change, one a line.
 func OtherArguments(a protocol.Question) string {
+	if in := typed(a); in != nil {
+		return "into: " + format.Line(in.Command, 0)
+	}
 	subject := SubjectArgument(a.Tool)
 	if _, ok := argumentText(a.Args, subject); !ok || a.ServerTool != nil {
 		return ""
@@ -118,6 +132,9 @@ func CallText(a protocol.Question, machine string) (what, where string) {
 	where = "on " + machine
 	if a.Node == protocol.NativePrefix {
 		where = "on the gateway"
+	}
+	if typed(a) != nil {
+		return "Type " + format.Line(text, 0), where
 	}
 	verb, subject := verbs[a.Tool], SubjectArgument(a.Tool)
 	if _, ok := argumentText(a.Args, subject); verb == "" || !ok {
