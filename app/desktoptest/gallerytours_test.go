@@ -8,9 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/keychain"
@@ -35,6 +39,35 @@ func TestGalleryOfFilledPages(t *testing.T) {
 	g.addWaitingTransfer()
 	g.takeEveryPage()
 	g.takeDetails()
+	g.takeRunningTransfers()
+}
+
+// takeRunningTransfers takes pictures of transfers that run and wait for their turn. The machine that
+// receives them stands still meanwhile.
+func (g *gallery) takeRunningTransfers() {
+	g.t.Helper()
+	source := string(g.thisComputer()) + ":" + filepath.Join(g.workspace, "photos.tar")
+	send := func() protocol.Transfer {
+		return call(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{source}, Destination: "server:", Into: true})
+	}
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "--id server").Output()
+	pid, failed := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil || failed != nil {
+		g.t.Fatalf("the process of the machine: got %q, %v, want its number", out, err)
+	}
+	first := send()
+	g.waitFor("a transfer on its way", func() bool {
+		t := call(g, protocol.TransferGet, protocol.TransferParams{ID: first.ID})
+		return t.EndedAt != 0 || t.BytesDone > 0
+	})
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		g.t.Fatal(err)
+	}
+	defer syscall.Kill(pid, syscall.SIGCONT)
+	for range 5 {
+		send()
+	}
+	g.takePages("running-", "Transfers")
 }
 
 func TestGalleryOfLargeText(t *testing.T) {
@@ -145,8 +178,97 @@ func TestGalleryOfQuestions(t *testing.T) {
 	g.takeMainWindow("needs-you-more")
 }
 
-// takePairing lets another machine ask for a pairing.
-func (g *gallery) takePairing() {
+// TestGalleryOfMoreQuestions takes pictures of the questions to which only a model or a machine leads:
+// to keep a change that nobody allowed, to type into a command, to go on, to allow more on a machine.
+func TestGalleryOfMoreQuestions(t *testing.T) {
+	g := newGallery(t, "questions")
+	g.clickText(mainWindow, "Start now")
+	const hook = `{"command":"perl -e 'mkdir q(.hus).q(ky); open F, q(>.hus).q(ky/pre-commit); print F q(echo hook)'"}`
+	g.startPlan(protocol.MainSession, func(int) (tool, args string) { return "Bash", hook })
+	g.takeDialog(keepQuestion, "keep")
+
+	typing := protocol.SessionKey("agent:main:type")
+	g.startPlan(typing, func(done int) (tool, args string) {
+		if done == 0 {
+			return "Bash", `{"command":"python3 -q -i","background":true}`
+		}
+		id := regexp.MustCompile(`"sessionId": ?"([^"]+)"`).FindStringSubmatch(g.lastResult(typing))
+		if id == nil {
+			return "", ""
+		}
+		return "Process", `{"action":"submit","sessionId":"` + id[1] + `","data":"import shutil; shutil.rmtree('build')"}`
+	})
+	g.takeDialog(question, "type")
+
+	if err := setConfig(g.c, "agent.maxSteps", 1); err != nil {
+		t.Fatal(err)
+	}
+	g.startPlan("agent:main:steps", func(int) (tool, args string) { return "Glob", `{"pattern":"**/*"}` })
+	g.takeDialog(question, "continue")
+
+	g.takeWidening()
+	g.takeDialog("^Allow more", "widen")
+}
+
+// startPlan starts a run in a trusted chat whose model calls what plan returns after a number of calls,
+// up to two.
+func (g *gallery) startPlan(key protocol.SessionKey, plan func(done int) (tool, args string)) {
+	g.t.Helper()
+	model := fakeModel(g.t, func(names []string, done int) []modelCall {
+		tool, args := plan(done)
+		for _, name := range names {
+			if strings.HasSuffix(name, "__"+tool) && done < 2 {
+				return []modelCall{{name, args}}
+			}
+		}
+		return nil
+	}, "The paper model has finished.")
+	for path, value := range map[string]any{
+		"apiKeys.compatible": "sk-desktop-test-key", "providers.compatible.baseUrl": model.URL + "/v1",
+		"model": map[string]string{"provider": "compatible", "id": "paper-model"},
+	} {
+		if err := setConfig(g.c, path, value); err != nil {
+			g.t.Fatal(err)
+		}
+	}
+	mode := protocol.ApprovalMode{Mode: protocol.ModeTrust, Until: time.Now().Add(time.Hour).UnixMilli()}
+	call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: key, Settings: &protocol.SessionPrefsPatch{Approvals: &mode}})
+	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: key, Message: "go on with the paper"})
+}
+
+// lastResult returns the last message of a chat.
+func (g *gallery) lastResult(key protocol.SessionKey) string {
+	m := g.messages(key)
+	if len(m) == 0 {
+		return ""
+	}
+	return m[len(m)-1].Content.Text()
+}
+
+// takeWidening pairs a machine, which then offers more.
+func (g *gallery) takeWidening() {
+	g.t.Helper()
+	command := g.takePairing()
+	var asked protocol.Question
+	g.waitFor("the pairing", func() bool {
+		for _, q := range call(g, protocol.QuestionList, protocol.Empty{}).Questions {
+			if q.Kind == protocol.AskPair {
+				asked = q
+			}
+		}
+		return asked.ID != ""
+	})
+	call(g, protocol.QuestionAnswer, allowAnswer(asked))
+	g.waitNoWindow("^Pair ")
+	node := command("node", "--id", "tower", "--sandbox", "full", "--network", "allowed")
+	if err := node.Start(); err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(func() { node.Process.Kill(); node.Wait() })
+}
+
+// takePairing lets another machine ask for a pairing, and returns its commands.
+func (g *gallery) takePairing() (command func(args ...string) *exec.Cmd) {
 	g.t.Helper()
 	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
 		if err := setConfig(g.c, path, value); err != nil {
@@ -158,12 +280,18 @@ func (g *gallery) takePairing() {
 	}
 	g.waitFor("its listener", func() bool { return call(g, protocol.DeviceList, protocol.Empty{}).Network.Listening })
 	invite := call(g, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleNode})
-	pair := exec.Command(filepath.Join(filepath.Dir(programPath(g.t)), "fairlead"), "pair", invite.Link, "--id", "tower", "--workspace", g.t.TempDir())
-	pair.Env = append(os.Environ(), "FAIRLEAD_HOME="+g.t.TempDir(), "FAIRLEAD_SECRETS=file")
+	home, workspace := g.t.TempDir(), g.t.TempDir()
+	command = func(args ...string) *exec.Cmd {
+		c := exec.Command(filepath.Join(filepath.Dir(programPath(g.t)), "fairlead"), append(args, "--workspace", workspace)...)
+		c.Env = append(os.Environ(), "FAIRLEAD_HOME="+home, "FAIRLEAD_SECRETS=file")
+		return c
+	}
+	pair := command("pair", invite.Link, "--id", "tower")
 	if err := pair.Start(); err != nil {
 		g.t.Fatal(err)
 	}
 	g.t.Cleanup(func() { pair.Process.Kill(); pair.Wait() })
+	return command
 }
 
 // takeSender lets an unknown person write to the agent on a channel.
