@@ -61,7 +61,7 @@ func (o *offers) buttons() (buttons []fyne.CanvasObject) {
 func (o *offers) open(c clients.Client) {
 	p := o.p
 	bind.Go(p.ctx, func(ctx context.Context) (ClientChange, error) { return o.programs.Prepare(ctx, c) }, func(change ClientChange, err error) {
-		if !p.failed("The settings of "+c.Title+" could not be read", err) {
+		if !p.e.Failed("The settings of "+c.Title+" could not be read", err) {
 			o.showChange(change)
 		}
 	})

@@ -112,7 +112,7 @@ func (d *detail) stop(id string) {
 	p.Update()
 	p.stop(id, func(err error) {
 		delete(d.stopping, id)
-		p.failed("The command was not stopped", err)
+		p.e.Failed("The command was not stopped", err)
 		p.Update()
 	})
 }
@@ -166,7 +166,7 @@ func (d *detail) revoke() {
 	p := d.p
 	bind.Run(p.ctx, func(ctx context.Context) error { return p.m.Revoke(ctx, d.id) }, func(err error) {
 		d.bar.Confirming = ""
-		p.failed("Access was not revoked", err)
+		p.e.Failed("Access was not revoked", err)
 		p.Update()
 	})
 }
@@ -196,7 +196,7 @@ func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 func (d *detail) update(a protocol.App, change protocol.AppUpdateParams, text string) {
 	p := d.p
 	bind.Go(p.ctx, func(ctx context.Context) (func(), error) { return p.m.Update(ctx, a, change) }, func(undo func(), err error) {
-		if !p.failed("The app was not changed", err) {
+		if !p.e.Failed("The app was not changed", err) {
 			p.e.Undo(text, undo, p.now().Add(feed.UndoTime))
 			return
 		}

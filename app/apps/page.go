@@ -67,14 +67,6 @@ func (p *Page) show(v feed.View) {
 	p.Update()
 }
 
-// failed says what failed and why, and reports whether err is an error at all.
-func (p *Page) failed(what string, err error) bool {
-	if err != nil {
-		p.e.Say(what + ": " + err.Error())
-	}
-	return err != nil
-}
-
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
 	return widgets.NewPage("Connected apps", master, p.offers.link, p.add)

@@ -4,17 +4,16 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
-	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -65,10 +64,7 @@ func (p *Page) openFields(id string, start fields, leave func()) {
 	o.save.Primary = true
 	cancel := widgets.NewQuietButton("Cancel", "", o.cancel)
 	o.draw()
-	discard := func() {
-		draft.Drop()
-		p.openFields(id, start, leave)
-	}
+	discard := draft.Discarding(func() { p.openFields(id, start, leave) })
 	p.Put(widgets.NewPage(title, widgets.NewInputForm(o.message, widgets.Row(style.Inside, -1, o.save, cancel),
 		widgets.NewDraftLine(draft.IsRestored, discard), widgets.NewField("Channel", kind), o.fields)))
 	if o.firstField != nil {
@@ -202,11 +198,11 @@ func (o *form) leave() {
 
 func (o *form) problem(key string, err error) fyne.CanvasObject {
 	p := o.p
-	what := widgets.Problem{Title: "The account was not connected.", Advice: sentence(err) + " Correct the fields above and try again.", Button: "Try again"}
+	what := widgets.Problem{Title: "The account was not connected.", Advice: format.Sentence(err.Error()) + " Correct the fields above and try again.", Button: "Try again"}
 	act := o.submit
 	i := slices.IndexFunc(p.view.Accounts, func(a Account) bool { return a.Key() == key })
 	if errors.Is(err, protocol.ErrUnavailable) && i >= 0 {
-		what = widgets.Problem{Title: "The account is not connected yet.", Advice: sentence(err) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
+		what = widgets.Problem{Title: "The account is not connected yet.", Advice: format.Sentence(err.Error()) + " The settings are saved. Correct them, or let Fairlead keep trying.", Button: "Keep trying"}
 		a := p.view.Accounts[i]
 		act = func() {
 			p.m.Start(a)
@@ -214,8 +210,4 @@ func (o *form) problem(key string, err error) fyne.CanvasObject {
 		}
 	}
 	return widgets.NewErrorBox(what, act)
-}
-
-func sentence(err error) string {
-	return strings.TrimRight(feed.Sentence(err), ".") + "."
 }

@@ -179,19 +179,19 @@ func (a *Actions) tagMenu(list []protocol.SessionEntry, w fyne.Window) (items []
 func (a *Actions) Archive(archived bool, list []protocol.SessionEntry, w fyne.Window) {
 	chats, keys := a.o.Env(nil).Chats, keysOf(list)
 	chats.Archive(archived, keys...)
-	text := nameOf(list) + widgets.Choose(archived, " archived.", " back in the list.")
+	text := subject(list, "is", "are") + widgets.Choose(archived, " archived.", " back in the list.")
 	a.windows.At(w).Messages.OfferUndoAt(messages.Everywhere, text, func() { chats.Archive(!archived, keys...) }, time.Now().Add(feed.UndoTime))
 	if archived && slices.Contains(keys, a.o.Main.Frame().Page.Key()) {
 		a.openAnother(keys)
 	}
 }
 
-// nameOf names one chat or the number of several, as the subject of a sentence.
-func nameOf(list []protocol.SessionEntry) string {
+// subject is one chat or the number of several, with the verb of a sentence about them.
+func subject(list []protocol.SessionEntry, is, are string) string {
 	if len(list) == 1 {
-		return "“" + format.Line(feed.TitleOf(list[0]), 48) + "” is"
+		return "“" + format.Line(feed.TitleOf(list[0]), 48) + "” " + is
 	}
-	return format.Plural(len(list), "chat") + " are"
+	return format.Plural(len(list), "chat") + " " + are
 }
 
 // delete deletes chats and offers to undo that.
@@ -231,10 +231,7 @@ func (a *Actions) delete(list []protocol.SessionEntry) {
 
 // deletedText says which chats were deleted.
 func deletedText(list []protocol.SessionEntry) string {
-	if len(list) == 1 {
-		return "“" + format.Line(feed.TitleOf(list[0]), 48) + "” was deleted."
-	}
-	return format.Plural(len(list), "chat") + " were deleted."
+	return subject(list, "was", "were") + " deleted."
 }
 
 // restore restores deleted chats, and opens the one that was open before, if any.

@@ -4,7 +4,6 @@ package confinement
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
@@ -19,29 +18,26 @@ func New(c display.Confinement) fyne.CanvasObject {
 // Summary says what commands can do.
 func Summary(c display.Confinement) fyne.CanvasObject {
 	icon := widgets.Choose(c.Level == display.LevelGood, "shield", "warning")
-	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, levelColors[c.Level])), widgets.NewParagraph(c.Line, style.ColorText, "text"))
+	return widgets.NewIconLine(icon, levelColors[c.Level], c.Line)
 }
 
 // Guarantees lists warnings, the restrictions that hold, and those that are missing.
 func Guarantees(c display.Confinement) fyne.CanvasObject {
-	fact := func(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
-		return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
-	}
 	var rows []fyne.CanvasObject
 	for _, w := range c.Warnings {
-		rows = append(rows, fact("warning", style.ColorNeedsYou, w))
+		rows = append(rows, widgets.NewIconLine("warning", style.ColorNeedsYou, w))
 	}
 	isOpen := false
 	for _, g := range c.Guarantees {
 		if g.Enforced {
-			rows = append(rows, fact("check", style.ColorGood, g.Text))
+			rows = append(rows, widgets.NewIconLine("check", style.ColorGood, g.Text))
 			continue
 		}
 		if !isOpen {
 			isOpen = true
 			rows = append(rows, widgets.Inset(style.Inside, 0, 0, 0, widgets.NewText("Not limited here", style.ColorMuted, "text")))
 		}
-		rows = append(rows, fact("warning", style.ColorNeedsYou, g.Text))
+		rows = append(rows, widgets.NewIconLine("warning", style.ColorNeedsYou, g.Text))
 	}
 	return widgets.Col(style.Gap, rows...)
 }

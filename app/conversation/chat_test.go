@@ -14,6 +14,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -258,9 +259,9 @@ func TestWordsForTimesAndCounts(t *testing.T) {
 		formatDuration(200 * time.Millisecond):         "0.2 s",
 		formatDuration(12 * time.Second):               "12 s",
 		formatDuration(125 * time.Second):              "2 min 5 s",
-		sentence("the provider refused"):               "The provider refused.",
-		sentence("still loading…"):                     "Still loading…",
-		sentence("模型不存在。"):                             "模型不存在。",
+		format.Sentence("the provider refused"):        "The provider refused.",
+		format.Sentence("still loading…"):              "Still loading…",
+		format.Sentence("模型不存在。"):                      "模型不存在。",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
@@ -56,7 +55,7 @@ func runProblem(e *protocol.Error) (widgets.Problem, string) {
 		return widgets.Problem{Title: "The answer was interrupted.", Button: "Try again"}, actionRetry
 	}
 	is := func(target error) bool { return errors.Is(e, target) }
-	retry := widgets.Problem{Title: sentence(e.Message), Button: "Try again"}
+	retry := widgets.Problem{Title: format.Sentence(e.Message), Button: "Try again"}
 	other := widgets.Problem{Title: retry.Title, Button: "Open settings", CanRetry: true}
 	switch {
 	case is(protocol.ErrModelAuth):
@@ -83,17 +82,4 @@ func runProblem(e *protocol.Error) (widgets.Problem, string) {
 		retry.Advice = "Free up disk space or check permissions. No saved messages were lost."
 	}
 	return retry, actionRetry
-}
-
-// sentence starts with a capital letter and ends with a full stop.
-func sentence(s string) string {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return "Something went wrong."
-	}
-	s = format.Capital(s)
-	if end, _ := utf8.DecodeLastRuneInString(s); !strings.ContainsRune(".!?…。！？", end) {
-		s += "."
-	}
-	return s
 }

@@ -152,7 +152,7 @@ func (p *pass) runEnd(key string, m protocol.Message, newest bool) {
 	if p.latest && p.state.showsFailure(m.RunID) {
 		return
 	}
-	d := problemData{problem: widgets.Problem{Title: sentence(m.ErrorMessage)}, run: m.RunID}
+	d := problemData{problem: widgets.Problem{Title: format.Sentence(m.ErrorMessage)}, run: m.RunID}
 	if newest && m.StopReason == "error" { // otherwise it would end in the same way
 		d.problem.Button, d.action = "Try again", actionRetry
 	}

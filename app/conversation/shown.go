@@ -11,6 +11,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/transcript"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -180,9 +181,9 @@ func (a *callActions) undo(info *protocol.CallInfo) {
 	}, func() {
 		switch {
 		case errors.Is(err, chats.ErrAlreadyUndone):
-			show(undo{isUndone: true, problem: sentence(err.Error())})
+			show(undo{isUndone: true, problem: format.Sentence(err.Error())})
 		case err != nil:
-			show(undo{isUndone: was.isUndone, problem: sentence(err.Error())})
+			show(undo{isUndone: was.isUndone, problem: format.Sentence(err.Error())})
 		default:
 			show(undo{isUndone: !was.isUndone})
 		}

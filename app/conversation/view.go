@@ -18,6 +18,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -140,7 +141,7 @@ func (v *View) Draw() {
 	widgets.SetVisible(v.problemBox, trouble)
 	widgets.SetVisible(v.loadingText, loading && v.shown.now.Sub(v.loadingSince) >= 300*time.Millisecond)
 	if trouble {
-		v.problemBox.Set(widgets.Problem{Title: sentence(s.Problem), Button: "Try again"})
+		v.problemBox.Set(widgets.Problem{Title: format.Sentence(s.Problem), Button: "Try again"})
 	}
 }
 

@@ -118,9 +118,7 @@ func (f *textField) FocusLost() {
 
 // edit focuses the field on its container's canvas: before it is drawn, it has none.
 func (f *textField) edit(in fyne.CanvasObject) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(in); c != nil {
-		c.Focus(f)
-	}
+	widgets.FocusIn(in, f)
 	f.TypedShortcut(&fyne.ShortcutSelectAll{})
 }
 

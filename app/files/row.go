@@ -148,7 +148,7 @@ func (r *row) MouseUp(*desktop.MouseEvent) {}
 
 // Tapped selects one of several selected lines alone.
 func (r *row) Tapped(*fyne.PointEvent) {
-	if modifiers() == 0 && r.table.selection.Has(r.index) {
+	if widgets.KeyModifiers() == 0 && r.table.selection.Has(r.index) {
 		r.table.selection.One(r.index)
 		r.table.selectionChanged()
 	}

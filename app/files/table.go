@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -118,13 +117,6 @@ func (t *table) selectionChanged() {
 	t.onSelect()
 }
 
-func modifiers() fyne.KeyModifier {
-	if d, ok := fyne.CurrentApp().Driver().(desktop.Driver); ok {
-		return d.CurrentKeyModifiers()
-	}
-	return 0
-}
-
 func (t *table) FocusGained() {
 	t.focused = true
 	t.Refresh()
@@ -153,7 +145,7 @@ func (t *table) TypedKey(e *fyne.KeyEvent) {
 		fyne.KeyUp: -1, fyne.KeyDown: 1, fyne.KeyPageUp: -page, fyne.KeyPageDown: page, fyne.KeyHome: -len(t.entries), fyne.KeyEnd: len(t.entries),
 	}
 	if n, ok := by[e.Name]; ok {
-		t.ScrollTo(t.selection.Move(n, modifiers()&fyne.KeyModifierShift != 0))
+		t.ScrollTo(t.selection.Move(n, widgets.KeyModifiers()&fyne.KeyModifierShift != 0))
 		t.selectionChanged()
 		return
 	}

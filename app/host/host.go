@@ -43,6 +43,14 @@ type Env struct {
 	WrapOutput *Switch
 }
 
+// Failed says what failed and why, and reports whether err is an error at all.
+func (e Env) Failed(what string, err error) bool {
+	if err != nil {
+		e.Say(what + ": " + err.Error())
+	}
+	return err != nil
+}
+
 // Switch is a choice of the person. It belongs to the GUI thread.
 type Switch struct {
 	On   bool

@@ -190,9 +190,7 @@ func (r *ruleStep) previewRows(calls []protocol.RuleChange, checked int) []fyne.
 			rows = append(rows, widgets.NewText(fmt.Sprintf("and %d more", len(lines)-i), style.ColorMuted, style.SizeSmall))
 			break
 		}
-		t := widgets.NewText(line, style.ColorText, style.SizeSmall)
-		t.Style.Monospace, t.Ellipsis = true, true
-		rows = append(rows, widgets.Inset(0, 0, 0, style.Group, t))
+		rows = append(rows, widgets.NewCodeLine(line))
 	}
 	return rows
 }

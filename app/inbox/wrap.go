@@ -53,13 +53,7 @@ func (w *wrapText) measurer() func(string) float32 {
 }
 
 // AccessibilityLabel implements fyne.Accessible.
-func (w *wrapText) AccessibilityLabel() string {
-	var b strings.Builder
-	for _, s := range w.spans {
-		b.WriteString(s.text)
-	}
-	return b.String()
-}
+func (w *wrapText) AccessibilityLabel() string { return w.text() }
 
 // AccessibilityRole implements fyne.Accessible.
 func (*wrapText) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }

@@ -2,7 +2,6 @@ package native
 
 import (
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver"
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
@@ -15,11 +14,7 @@ import (
 // (performDragOperation) it learns of the drop alone. Call it after SetOnDropped.
 func OnFileDrag(w fyne.Window, moved func(at fyne.Position), ended func()) {
 	whenCreated(w, func() {
-		isX11 := false
-		if native, ok := w.(driver.NativeWindow); ok {
-			native.RunNative(func(context any) { _, isX11 = context.(driver.X11WindowContext) })
-		}
-		if !isX11 {
+		if !isX11(w) {
 			return
 		}
 		With(w, func(window *glfw.Window) {

@@ -38,6 +38,22 @@ func Terminate() {
 	glfw.Terminate()
 }
 
+func isX11(w fyne.Window) (is bool) {
+	if native, ok := w.(driver.NativeWindow); ok {
+		native.RunNative(func(context any) { _, is = context.(driver.X11WindowContext) })
+	}
+	return is
+}
+
+// CloseOnEscape closes a window when Escape is pressed and nothing in it has the focus.
+func CloseOnEscape(w fyne.Window) {
+	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
+		if e.Name == fyne.KeyEscape {
+			w.Close()
+		}
+	})
+}
+
 // exists reports whether the system's window exists.
 func exists(w driver.NativeWindow) (ok bool) {
 	w.RunNative(func(context any) {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/driver"
 	"github.com/go-gl/glfw/v3.4/glfw"
 )
 
@@ -19,14 +18,10 @@ type Place struct {
 // PlaceOf returns the place of a window. exists is false once the system's window is
 // gone, as while the program quits.
 func PlaceOf(w fyne.Window) (p Place, exists bool) {
-	isX11 := false
-	if native, ok := w.(driver.NativeWindow); ok {
-		native.RunNative(func(context any) { _, isX11 = context.(driver.X11WindowContext) })
-	}
 	With(w, func(window *glfw.Window) {
 		exists = true
 		p.IsMaximized = window.GetAttrib(glfw.Maximized) == glfw.True
-		if p.IsKnown = isX11; isX11 {
+		if p.IsKnown = isX11(w); p.IsKnown {
 			p.X, p.Y = window.GetPos()
 		}
 	})

@@ -2,7 +2,6 @@ package notifications
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"fairlead/app/feed"
@@ -41,7 +40,7 @@ func runNews(v feed.View) (list []endedRun) {
 			e.Kind, e.Title, e.Body = notify.Schedules, "Schedule: "+e.Title, "Finished"
 		case part == "heartbeat":
 			e.Kind = notify.Schedules
-		case isChannelChat(r.SessionKey):
+		case r.SessionKey.IsShared():
 			e.Kind, e.Body = notify.Messages, "New message. The agent has answered."
 		default:
 			e.Kind, e.Body = notify.Finished, cmp.Or(r.Answer, "The answer is ready.")
@@ -55,14 +54,4 @@ func runNews(v feed.View) (list []endedRun) {
 		list = append(list, e)
 	}
 	return list
-}
-
-// isChannelChat reports whether other people take part in a chat, over a channel.
-func isChannelChat(key protocol.SessionKey) bool {
-	kinds := []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}
-	p := strings.Split(string(key), ":")
-	if len(p) < 4 || p[0] != "agent" {
-		return false
-	}
-	return p[2] == protocol.PeerDM || len(p) > 4 && (p[4] == protocol.PeerDM || slices.Contains(kinds, p[3]))
 }

@@ -33,11 +33,7 @@ func (o *Opener) Output(to host.Output) {
 			o.app.Clipboard().SetContent(s)
 		}
 	})
-	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyEscape {
-			w.Close()
-		}
-	})
+	native.CloseOnEscape(w)
 	w.Show()
 	if to.Search {
 		focusSearch()
@@ -70,11 +66,7 @@ func (o *Opener) Picture(from fyne.Window, r fyne.Resource) {
 			z.Step(0)
 		}
 	})
-	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyEscape {
-			w.Close()
-		}
-	})
+	native.CloseOnEscape(w)
 	shortcuts.Add(w, fyne.KeyW, w.Close)
 	shortcuts.Add(w, fyne.KeyQ, o.windows.Quit)
 	w.Show()

@@ -127,11 +127,7 @@ func (p *Picker) openOwn(q system.Question, answer func([]string)) {
 	for key, do := range map[fyne.KeyName]func(){fyne.KeyW: w.Close, fyne.KeyL: c.EditPath, fyne.KeyH: c.ToggleHidden} {
 		w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { do() })
 	}
-	w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) {
-		if e.Name == fyne.KeyEscape {
-			w.Close()
-		}
-	})
+	native.CloseOnEscape(w)
 	w.CenterOnScreen()
 	p.own = w
 	w.Show()

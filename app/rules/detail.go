@@ -14,6 +14,7 @@ import (
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -153,7 +154,7 @@ func (d *detail) switchEditor() {
 		return
 	}
 	if _, err := parseFields(d.policy); err != nil {
-		d.showError(sentence(err))
+		d.showError(format.Sentence(err.Error()))
 		return
 	}
 	d.showError("")
@@ -285,9 +286,7 @@ func (v *preview) rows(r Outcome) []fyne.CanvasObject {
 				lines = append(lines, widgets.NewText(wording.Plural(len(calls)-i, more, more), style.ColorMuted, style.SizeSmall))
 				break
 			}
-			t := widgets.NewText(c, style.ColorText, style.SizeSmall)
-			t.Style.Monospace, t.Ellipsis = true, true
-			lines = append(lines, widgets.Inset(0, 0, 0, style.Group, t))
+			lines = append(lines, widgets.NewCodeLine(c))
 		}
 		rows = append(rows, widgets.Col(style.Gap, lines...))
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"fyne.io/fyne/v2"
@@ -14,6 +13,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 )
 
 // form edits a rule without JSON.
@@ -69,7 +69,7 @@ func (f *form) change(edit func(*Fields)) {
 	f.draw()
 	policy, err := f.rule.Apply(f.d.policy)
 	if err != nil {
-		f.d.showError(sentence(err))
+		f.d.showError(format.Sentence(err.Error()))
 		return
 	}
 	f.d.set(policy)
@@ -142,13 +142,11 @@ func (f *form) missing() string {
 	r.Words = slices.Clone(r.Words)
 	if r.IsCommand() {
 		if err := r.SetCommand(f.command.Text); err != nil {
-			return sentence(err)
+			return format.Sentence(err.Error())
 		}
 	}
 	return r.Missing()
 }
-
-func sentence(err error) string { return strings.TrimSuffix(feed.Sentence(err), ".") + "." }
 
 func (f *form) setCommand(text string) {
 	f.d.command = text
@@ -156,7 +154,7 @@ func (f *form) setCommand(text string) {
 	r := f.rule
 	r.Words = slices.Clone(r.Words)
 	if err := r.SetCommand(text); err != nil {
-		f.d.showError(sentence(err))
+		f.d.showError(format.Sentence(err.Error()))
 		f.d.preview.update()
 		return
 	}

@@ -251,7 +251,7 @@ func (e *gatewaysPage) showResult(text string, color fyne.ThemeColorName) {
 
 // showFailure shows why a pairing failed, and fills in what would let it succeed.
 func (e *gatewaysPage) showFailure(err error) {
-	if free := freeName(err); free != "" {
+	if free := string(protocol.FreeName(err)); free != "" {
 		e.name.SetText(free)
 		e.name.CursorColumn = len(free)
 		e.showResult(fmt.Sprintf("Another machine there has this name already. “%s” is free: press Pair again, or choose another name.", free), style.ColorNeedsYou)

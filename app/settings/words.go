@@ -197,16 +197,6 @@ var weekdays = [][2]string{
 	{"Mon", "mon"}, {"Tue", "tue"}, {"Wed", "wed"}, {"Thu", "thu"}, {"Fri", "fri"}, {"Sat", "sat"}, {"Sun", "sun"},
 }
 
-// freeName returns the name that the error of a pairing suggests, because another machine has the
-// name of this one; empty for other errors.
-func freeName(err error) string {
-	var taken protocol.NameTaken
-	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
-		return ""
-	}
-	return string(taken.Free)
-}
-
 // formatPrice formats a price per million tokens.
 func formatPrice(v *float64) string {
 	if v == nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"fyne.io/fyne/v2"
-	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/host"
@@ -95,7 +94,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 			why += " Its text is always included."
 		}
 	}
-	rows = append(rows, line(icon, color, format.Capital(word)+". "+why))
+	rows = append(rows, widgets.NewIconLine(icon, color, format.Capital(word)+". "+why))
 	for _, fault := range e.Problems {
 		rows = append(rows, widgets.NewErrorBox(widgets.Problem{Title: "Its file has an error.", Advice: fault, Button: editWord(e)}, func() { d.p.e.Open(host.AgentFile(d.path)) }))
 	}
@@ -125,7 +124,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		if m.Fits {
 			icon, color = "check", style.ColorGood
 		}
-		machines = append(machines, line(icon, color, m.Name+" "+m.Text))
+		machines = append(machines, widgets.NewIconLine(icon, color, m.Name+" "+m.Text))
 	}
 	if len(machines) == 0 {
 		machines = append(machines, widgets.NewParagraph("No machine is known yet. Pair one under Machines.", style.ColorMuted, "text"))
@@ -134,10 +133,6 @@ func (d *detail) lines() []fyne.CanvasObject {
 }
 
 const machinesShown = 30
-
-func line(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
-	return widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), widgets.NewParagraph(text, style.ColorText, "text"))
-}
 
 // linkFact is a fact; a web address opens in the browser.
 func (d *detail) linkFact(name, text string) fyne.CanvasObject {

@@ -54,10 +54,7 @@ func (p *Page) openForm() {
 		p.ShowList()
 		widgets.Focus(p.search)
 	})
-	discard := func() {
-		draft.Drop()
-		p.openForm()
-	}
+	discard := draft.Discarding(func() { p.openForm() })
 	p.Show(widgets.Detail{})
 	p.Put(widgets.NewPage("New skill", widgets.NewInputForm(message, widgets.Row(style.Inside, -1, create, cancel),
 		widgets.NewDraftLine(draft.IsRestored, discard),

@@ -70,14 +70,8 @@ func (p *Page) Create() *addForm {
 	f.access = widgets.NewField("May use the network", widgets.LimitWidth(320, true, f.network))
 	f.access.Hide()
 	f.show("")
-	discard := func(then func()) func() {
-		return func() {
-			draft.Drop()
-			then()
-		}
-	}
-	p.openForm("Add a server", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
-		widgets.NewDraftLine(draft.IsRestored, discard(func() { p.Create() })),
+	p.openForm("Add a server", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", draft.Discarding(p.Leave))),
+		widgets.NewDraftLine(draft.IsRestored, draft.Discarding(func() { p.Create() })),
 		widgets.NewParagraph("Paste what the server's page tells you to use: a JSON snippet, a command or an address.", style.ColorText, "text"),
 		f.text, f.preview, f.where, f.access,
 		widgets.NewParagraph("A server that runs as a command can do what the machine's sandbox allows. Add only servers that you trust.", style.ColorMuted, style.SizeSmall))

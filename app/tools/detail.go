@@ -125,7 +125,7 @@ func (d *detail) actions(s protocol.ServerStatus) fyne.CanvasObject {
 func (d *detail) do(what string, action func(context.Context) error) {
 	bind.Run(d.p.ctx, action, func(err error) {
 		d.bar.Confirming = ""
-		failed(d.p.e, what, err)
+		d.p.e.Failed(what, err)
 		d.p.m.Load()
 		d.p.Update()
 	})
@@ -146,7 +146,7 @@ func (d *detail) remove() {
 func (d *detail) signIn() {
 	p := d.p
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.SignIn(ctx, d.name) }, func(url string, err error) {
-		if !failed(p.e, "You could not be signed in", err) {
+		if !p.e.Failed("You could not be signed in", err) {
 			p.e.Open(host.URL(url))
 		}
 	})

@@ -89,15 +89,9 @@ func (p *Page) openSettings(s protocol.ServerStatus) {
 	m.save = widgets.NewButton("Save and restart", "check", m.submit)
 	m.save.Primary = true
 	first, rows := m.rows()
-	discard := func(then func()) func() {
-		return func() {
-			draft.Drop()
-			then()
-		}
-	}
 	leave := func() { p.open(s.Name) }
-	line := widgets.NewDraftLine(draft.IsRestored, discard(func() { p.openSettings(s) }))
-	buttons := widgets.Row(style.Inside, -1, m.save, widgets.NewQuietButton("Cancel", "", discard(leave)))
+	line := widgets.NewDraftLine(draft.IsRestored, draft.Discarding(func() { p.openSettings(s) }))
+	buttons := widgets.Row(style.Inside, -1, m.save, widgets.NewQuietButton("Cancel", "", draft.Discarding(leave)))
 	p.openForm("Settings of “"+string(s.Name)+"”", leave, m.message, buttons, append([]fyne.CanvasObject{line}, rows...)...)
 	widgets.FocusIn(p.Box, first)
 }

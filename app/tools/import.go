@@ -35,14 +35,8 @@ func (p *Page) openImport() {
 	f.add = widgets.NewButton("Add", "check", f.submit)
 	f.add.Primary = true
 	f.add.Disable()
-	discard := func(then func()) func() {
-		return func() {
-			draft.Drop()
-			then()
-		}
-	}
-	p.openForm("Import servers", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", discard(p.Leave))),
-		widgets.NewDraftLine(draft.IsRestored, discard(p.openImport)),
+	p.openForm("Import servers", p.Leave, f.message, widgets.Row(style.Inside, -1, f.add, widgets.NewQuietButton("Cancel", "", draft.Discarding(p.Leave))),
+		widgets.NewDraftLine(draft.IsRestored, draft.Discarding(p.openImport)),
 		f.body)
 	f.load()
 }

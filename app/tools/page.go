@@ -144,11 +144,3 @@ func (p *Page) open(name protocol.ServerName) {
 	p.Show(widgets.Detail{Update: d.show, Back: d.back})
 	d.loadLog()
 }
-
-// failed says what failed and why, and reports whether err is an error at all.
-func failed(h host.Host, what string, err error) bool {
-	if err != nil {
-		h.Say(what + ": " + err.Error())
-	}
-	return err != nil
-}

@@ -163,7 +163,7 @@ func (l *toolList) store() {
 	disabled := disabledTools(s, func(tool string) bool { return l.checks[tool] == nil || l.checks[tool].Box.Checked })
 	bind.Run(p.ctx, func(ctx context.Context) error { return p.m.SetTools(ctx, s, disabled) }, func(err error) {
 		l.isBusy = false
-		if failed(p.e, "The tools were not changed", err) {
+		if p.e.Failed("The tools were not changed", err) {
 			p.Update() // shows again what is stored
 			return
 		}

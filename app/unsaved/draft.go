@@ -62,6 +62,14 @@ func (d Draft[T]) Save(content T) {
 // Drop deletes the draft: the form was saved, or its content discarded.
 func (d Draft[T]) Drop() { d.drafts.values.Delete(d.key) }
 
+// Discarding returns a function that drops the draft, and then leaves or opens the form again.
+func (d Draft[T]) Discarding(then func()) func() {
+	return func() {
+		d.Drop()
+		then()
+	}
+}
+
 // Saving returns work that saves the form and drops the draft if that succeeds. The work goes on when
 // the person leaves the form: what was saved must not stay as a draft.
 func (d Draft[T]) Saving(save func(context.Context) error) func(context.Context) error {

@@ -109,6 +109,18 @@ func (r *textRenderer) Refresh() {
 func (r *textRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.text} }
 func (r *textRenderer) Destroy()                     {}
 
+// NewCodeLine creates an indented line of monospaced text, cut to the width that it gets.
+func NewCodeLine(text string) fyne.CanvasObject {
+	t := NewText(text, style.ColorText, style.SizeSmall)
+	t.Style.Monospace, t.Ellipsis = true, true
+	return Inset(0, 0, 0, style.Group, t)
+}
+
+// NewIconLine creates a paragraph with an icon before it.
+func NewIconLine(icon string, color fyne.ThemeColorName, text string) fyne.CanvasObject {
+	return WithIcon("text", 0, widget.NewIcon(style.IconIn(icon, color)), NewParagraph(text, style.ColorText, "text"))
+}
+
 // truncate shortens text with … to width.
 func truncate(text string, width, size float32, style fyne.TextStyle) string {
 	runes := []rune(text)

@@ -1,6 +1,10 @@
 package protocol
 
-import "slices"
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+)
 
 // DeviceID names a paired device: the first 16 hexadecimal digits of the SHA-256 of its public key.
 type DeviceID string
@@ -157,6 +161,16 @@ type DeviceRefused struct {
 // machine.
 type NameTaken struct {
 	Free NodeID `json:"free"` // an ID that no machine has
+}
+
+// FreeName returns the name that the error of a pairing suggests, because another machine has the
+// name of this one; empty for other errors.
+func FreeName(err error) NodeID {
+	var taken NameTaken
+	if e, ok := errors.AsType[*Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
+		return ""
+	}
+	return taken.Free
 }
 
 // DeviceProof accompanies a device's token: its signature over the TLS session, so that a stolen

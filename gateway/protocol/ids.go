@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,6 +39,16 @@ func (k SessionKey) Agent() AgentID {
 		return AgentID(p[1])
 	}
 	return MainAgent
+}
+
+// IsShared reports whether other people than the person take part in a chat, over a channel.
+func (k SessionKey) IsShared() bool {
+	p := strings.Split(string(k), ":")
+	if len(p) < 4 || p[0] != "agent" {
+		return false
+	}
+	kinds := []string{PeerDM, PeerGroup, PeerChannel, PeerThread}
+	return p[2] == PeerDM || len(p) > 4 && (p[4] == PeerDM || slices.Contains(kinds, p[3]))
 }
 
 // ScheduleChat returns the key of the chat in which an agent runs a schedule.

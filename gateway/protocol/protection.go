@@ -28,6 +28,14 @@ func NotOffered(what string, machines []string) string {
 	return what + " is not available: nothing protects start-up files from commands on " + strings.Join(machines, ", ")
 }
 
+// CheckProtected returns an error if a mode or a default that allows everything is not offered.
+func CheckProtected(what string, nodes []NodeInfo) error {
+	if machines, everywhere := Unprotected(nodes); everywhere {
+		return ErrBadRequest.With(NotOffered(what, machines))
+	}
+	return nil
+}
+
 // StillAsks says on which machines commands that cannot be read completely need an approval although
 // everything is allowed; empty without one.
 func StillAsks(machines []string) string {

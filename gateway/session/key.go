@@ -136,16 +136,7 @@ func isPrivate(cfg config.SessionConfig, key protocol.SessionKey) bool {
 }
 
 // Shared reports whether other people than the person take part in a conversation.
-func (c *Chats) Shared(key protocol.SessionKey) bool { return isShared(c.Canonical(key)) }
-
-func isShared(key protocol.SessionKey) bool {
-	p := strings.Split(string(key), ":")
-	if len(p) < 4 || p[0] != "agent" {
-		return false
-	}
-	rest := p[2:]
-	return rest[0] == protocol.PeerDM || len(rest) > 2 && (rest[2] == protocol.PeerDM || slices.Contains([]string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread}, rest[1]))
-}
+func (c *Chats) Shared(key protocol.SessionKey) bool { return c.Canonical(key).IsShared() }
 
 // newKey returns the key of a new chat that a window creates with an agent.
 func newKey(agent protocol.AgentID) protocol.SessionKey {

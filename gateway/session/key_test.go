@@ -177,7 +177,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 	for key, want := range map[protocol.SessionKey]bool{
 		"": false, chat: false, "agent:work:main": false, newKey("main"): false, "agent:main:cron:job": false, "agent:main:heartbeat:system:internal": false, "notes": false,
 	} {
-		if got := isShared(key); got != want {
+		if got := key.IsShared(); got != want {
 			t.Errorf("%s: got shared %v, want %v", key, got, want)
 		}
 	}
@@ -186,7 +186,7 @@ func TestChatsWithOthersAreShared(t *testing.T) {
 			cfg := config.Default()
 			cfg.Session.DMScope = scope
 			for _, kind := range []string{protocol.PeerDM, protocol.PeerGroup, protocol.PeerChannel, protocol.PeerThread} {
-				if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !isShared(key) {
+				if _, key := route(cfg, Peer{Channel: "xmpp", Account: "a", Kind: kind, ID: "eve:1"}); !key.IsShared() {
 					t.Errorf("%s: got a private chat, want a shared one", key)
 				}
 			}

@@ -123,10 +123,7 @@ func checkMode(mode *protocol.ApprovalMode, nodes func() []protocol.NodeInfo) er
 		if left := mode.Until - now(); left <= 0 || left > maxTrust.Milliseconds() {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("trust must end within %d hours: set settings.approvals.until, in milliseconds", int(maxTrust.Hours())))
 		}
-		if machines, everywhere := protocol.Unprotected(nodes()); everywhere {
-			return protocol.ErrBadRequest.With(protocol.NotOffered("trust", machines))
-		}
-		return nil
+		return protocol.CheckProtected("trust", nodes())
 	}
 	return protocol.ErrBadRequest.With(fmt.Sprintf("settings.approvals.mode must be ask, accept-edits, read-only, trust or paused, not %q", mode.Mode))
 }

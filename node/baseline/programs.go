@@ -112,12 +112,7 @@ func isEntryPoint(text, dir string) bool {
 	if filepath.Dir(interpreter) != dir || !strings.HasPrefix(filepath.Base(interpreter), "python") {
 		return false
 	}
-	for line := range strings.Lines(rest) {
-		if !entryLine.MatchString(strings.TrimRight(line, "\r\n")) {
-			return false
-		}
-	}
-	return true
+	return hasOnly(entryLine, rest)
 }
 
 // loaderData matches what Yarn writes about the packages of a project into its loader: one literal

@@ -1,10 +1,8 @@
 package floor
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -53,13 +51,7 @@ func (c *crowds) update(tops []string, touch func(dir, name string)) {
 		if err != nil || n < unix.SizeofInotifyEvent {
 			break
 		}
-		for list := buffer[:n]; len(list) >= unix.SizeofInotifyEvent; {
-			e := (*unix.InotifyEvent)(unsafe.Pointer(&list[0]))
-			end := unix.SizeofInotifyEvent + int(e.Len)
-			name, _, _ := bytes.Cut(list[unix.SizeofInotifyEvent:end], []byte{0})
-			c.handle(e, string(name), touch)
-			list = list[end:]
-		}
+		eachEvent(buffer[:n], func(e *unix.InotifyEvent, name string) { c.handle(e, name, touch) })
 	}
 	for _, top := range tops {
 		info, err := os.Lstat(top)

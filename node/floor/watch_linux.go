@@ -96,13 +96,18 @@ func (w *watcher) update(touch func(dir, name string)) {
 			w.lose()
 			return
 		}
-		for list := w.buffer[:n]; len(list) >= unix.SizeofInotifyEvent; {
-			e := (*unix.InotifyEvent)(unsafe.Pointer(&list[0]))
-			end := unix.SizeofInotifyEvent + int(e.Len)
-			name, _, _ := bytes.Cut(list[unix.SizeofInotifyEvent:end], []byte{0})
-			w.handle(e, string(name), touch)
-			list = list[end:]
-		}
+		eachEvent(w.buffer[:n], func(e *unix.InotifyEvent, name string) { w.handle(e, name, touch) })
+	}
+}
+
+// eachEvent calls handle for each event that was read from inotify(7).
+func eachEvent(list []byte, handle func(e *unix.InotifyEvent, name string)) {
+	for len(list) >= unix.SizeofInotifyEvent {
+		e := (*unix.InotifyEvent)(unsafe.Pointer(&list[0]))
+		end := unix.SizeofInotifyEvent + int(e.Len)
+		name, _, _ := bytes.Cut(list[unix.SizeofInotifyEvent:end], []byte{0})
+		handle(e, string(name))
+		list = list[end:]
 	}
 }
 

@@ -4,7 +4,6 @@ package setup
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -122,19 +121,9 @@ func NewJoin(ctx context.Context, in io.Reader, out io.Writer) client.Join {
 	}
 }
 
-// FreeName returns the name that the error of a pairing suggests, because another machine has the
-// name of this one; empty for other errors.
-func FreeName(err error) protocol.NodeID {
-	var taken protocol.NameTaken
-	if e, ok := errors.AsType[*protocol.Error](err); !ok || json.Unmarshal(e.Details, &taken) != nil {
-		return ""
-	}
-	return taken.Free
-}
-
 // WithFlag adds to the error of a pairing the flag with which it would succeed.
 func WithFlag(err error) error {
-	if free := FreeName(err); free != "" {
+	if free := protocol.FreeName(err); free != "" {
 		return fmt.Errorf("%w (--id %s)", err, free)
 	}
 	if errors.Is(err, protocol.ErrUnavailable) {

@@ -203,12 +203,7 @@ func runBash(ctx context.Context, ws *workspace.Root, jobs *Jobs, call access.Ca
 // wait waits for the end of j and reports its output meanwhile. If ctx ends, j is ended. With a
 // yield, wait stops waiting after that time and returns false.
 func wait(ctx context.Context, j *job, yield time.Duration, progress func(tail string, bytes int64)) bool {
-	var enough <-chan time.Time
-	if yield > 0 {
-		timer := time.NewTimer(yield)
-		defer timer.Stop()
-		enough = timer.C
-	}
+	enough := after(yield)
 	var tick <-chan time.Time
 	if progress != nil {
 		ticker := time.NewTicker(progressEvery)

@@ -50,19 +50,13 @@ func startedFiles(command, dir string) (list []string) {
 			option, value, isAttached := strings.Cut(w.Path(), "=")
 			switch before := c.Words[i].Text; {
 			case isAttached && slices.Contains(folderOptions, option):
-				folders = addFolder(folders, value)
+				folders = addPaths(folders, value, folders, maxFolders)
 			case c.Name() == "cd", c.Name() == "pushd", slices.Contains(folderOptions, before):
-				folders = addFolder(folders, w.Path())
+				folders = addPaths(folders, w.Path(), folders, maxFolders)
 			}
 		}
 	}
-	add := func(word string) {
-		for _, folder := range folders {
-			if path := resolveWord(word, folder); path != "" && len(list) < maxBound && !slices.Contains(list, path) {
-				list = append(list, path)
-			}
-		}
-	}
+	add := func(word string) { list = addPaths(list, word, folders, maxBound) }
 	isPiped := slices.ContainsFunc(facts.Commands, func(c bourne.Command) bool { return c.Piped && runsScripts(c) })
 	for i, c := range facts.Commands {
 		if name := c.Words[0].Path(); strings.ContainsAny(name, `/\`) {
@@ -88,10 +82,10 @@ func runsScripts(c bourne.Command) bool {
 	return slices.Contains(scriptRunners, strings.TrimRight(bourne.BaseName(c.Words[0].Value()), "0123456789.")) || c.Name() == "."
 }
 
-// addFolder adds the folders to which a change of the folder may lead from one of the list.
-func addFolder(list []string, to string) []string {
-	for _, from := range list {
-		if path := resolveWord(to, from); path != "" && len(list) < maxFolders && !slices.Contains(list, path) {
+// addPaths adds the paths to which a word may lead from one of the folders, up to most in all.
+func addPaths(list []string, word string, folders []string, most int) []string {
+	for _, folder := range folders {
+		if path := resolveWord(word, folder); path != "" && len(list) < most && !slices.Contains(list, path) {
 			list = append(list, path)
 		}
 	}

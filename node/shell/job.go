@@ -205,6 +205,14 @@ func (j *job) endedAt() (at, ms int64) {
 	return j.started.UnixMilli() + ms, ms
 }
 
+// after returns a channel that receives after a time, or never for 0.
+func after(d time.Duration) <-chan time.Time {
+	if d <= 0 {
+		return nil
+	}
+	return time.After(d)
+}
+
 func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 	defer finish(j)
 	defer s.close()
@@ -213,12 +221,7 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		defer close(drained)
 		io.Copy(&j.out, s.out) // ends at the end, with EIO of a terminal, or when waiting was given up
 	})
-	var timedOut <-chan time.Time
-	if timeout > 0 {
-		timer := time.NewTimer(timeout)
-		defer timer.Stop()
-		timedOut = timer.C
-	}
+	timedOut := after(timeout)
 	select {
 	case <-j.child.Exited():
 	case <-timedOut:

@@ -151,7 +151,7 @@ func join(o *options, cmd *cobra.Command, p pairFlags, invitation string) error 
 		}
 	}
 	peer, err := j.Run(cmd.Context())
-	for free := setup.FreeName(err); free != "" && terminalOf(cmd.InOrStdin()) >= 0; free = setup.FreeName(err) {
+	for free := protocol.FreeName(err); free != "" && terminalOf(cmd.InOrStdin()) >= 0; free = protocol.FreeName(err) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s\nName of this machine [%s]: ", format.Capital(err.Error()), free)
 		line, readErr := setup.ReadLine(cmd.Context(), cmd.InOrStdin())
 		if readErr != nil {

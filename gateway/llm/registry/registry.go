@@ -267,19 +267,11 @@ func describeError(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "No answer came in time. Is the server busy loading the model?"
 	case errors.Is(err, protocol.ErrModelAuth):
-		return sentence(err) + " Check the key in Settings."
+		return format.Sentence(err.Error()) + " Check the key in Settings."
 	case errors.Is(err, protocol.ErrModelRateLimit):
-		return sentence(err) + " The key works; try again later."
+		return format.Sentence(err.Error()) + " The key works; try again later."
 	}
-	return sentence(err)
-}
-
-func sentence(err error) string {
-	text := strings.TrimSpace(err.Error())
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
-		return text
-	}
-	return text + "."
+	return format.Sentence(err.Error())
 }
 
 // Detect returns the model servers on this machine.

@@ -111,6 +111,18 @@ func Capital(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
+// Sentence makes a sentence of an error's text: with a capital letter and a full stop.
+func Sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return "Something went wrong."
+	}
+	if end, _ := utf8.DecodeLastRuneInString(s); !strings.ContainsRune(".!?…。！？", end) {
+		s += "."
+	}
+	return Capital(s)
+}
+
 // Plural returns a count with its noun, for nouns with a plural in s: "1 step", "2 steps".
 func Plural(n int, word string) string {
 	if n != 1 {

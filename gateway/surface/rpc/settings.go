@@ -107,10 +107,7 @@ func checkDefault(p protocol.ConfigSetParams, nodes func() []protocol.NodeInfo) 
 	if all.DefaultDecision != "allow" {
 		return nil
 	}
-	if machines, everywhere := protocol.Unprotected(nodes()); everywhere {
-		return protocol.ErrBadRequest.With(protocol.NotOffered("allow as the default", machines))
-	}
-	return nil
+	return protocol.CheckProtected("allow as the default", nodes())
 }
 
 func registerWorkspaces(all methods, files *workspace.Files) {
