@@ -74,6 +74,7 @@ type Gateway struct {
 	lock      *lock.Lock
 	store     *store.DB
 	secrets   keychain.Store
+	audit     journal.Audit
 	config    *config.Store
 	tokens    *auth.Tokens
 	bus       *event.Bus
@@ -112,7 +113,6 @@ type Gateway struct {
 	dial      func(context.Context) (net.Conn, error)
 	startedAt time.Time
 	stopOnce  sync.Once
-	extendMCP func(*sdk.Server) []string // of Options
 	ready     *nodes.Readiness
 
 	status *status
@@ -161,10 +161,6 @@ func (g *Gateway) listenAddr() *net.TCPAddr {
 func (g *Gateway) Home() string      { return g.home }
 func (g *Gateway) LogDir() string    { return LogDir(g.home) }
 func (g *Gateway) SecretsAt() string { return g.secrets.Where() }
-
-func (g *Gateway) audit() journal.Audit {
-	return journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
-}
 
 // Version and Commit are set by the linker; builds without it take them from the build information.
 // Version is a number such as 0.1.0, or "dev".

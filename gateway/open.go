@@ -57,18 +57,11 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 	if err := o.setDefaults(); err != nil {
 		return nil, err
 	}
-	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now(), extendMCP: o.ExtendMCP}
-	for _, open := range []func() error{
-		func() error { return g.listen(o.Listen) },
-		func() error { return g.openStorage(ctx) },
-		func() error { return g.openMachines(ctx, o) },
-		g.openWorkspaces,
-		func() error { return g.openTools(ctx) },
-		func() error { return g.openPeers(ctx) },
-		func() error { return g.openChats(ctx) },
-		func() error { return g.openCatalog(ctx) },
+	g := &Gateway{home: o.Home, log: o.Logger, bus: new(event.Bus), startedAt: time.Now()}
+	for _, open := range []func(context.Context, Options) error{
+		g.listen, g.openStorage, g.openMachines, g.openWorkspaces, g.openTools, g.openPeers, g.openChats, g.openCatalog,
 	} {
-		if err := open(); err != nil {
+		if err := open(ctx, o); err != nil {
 			if g.sessions != nil {
 				g.sessions.Close()
 			}
@@ -76,7 +69,7 @@ func Open(ctx context.Context, o Options) (*Gateway, error) {
 			return nil, err
 		}
 	}
-	g.openSurface()
+	g.openSurface(o)
 	return g, nil
 }
 
@@ -92,7 +85,7 @@ func (o *Options) setDefaults() (err error) {
 }
 
 // listen locks the data folder and binds the address for local clients.
-func (g *Gateway) listen(address string) (err error) {
+func (g *Gateway) listen(_ context.Context, o Options) (err error) {
 	if err := os.MkdirAll(g.home, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}
@@ -100,15 +93,15 @@ func (g *Gateway) listen(address string) (err error) {
 		return err
 	}
 	g.dial, g.memory = client.Memory()
-	if address == "none" {
+	if o.Listen == "none" {
 		return nil
 	}
-	if g.listener, err = net.Listen("tcp", address); err != nil {
+	if g.listener, err = net.Listen("tcp", o.Listen); err != nil {
 		hint := ""
 		if sys, ok := errors.AsType[*os.SyscallError](err); ok && sys.Syscall == "bind" {
 			hint = ". Is another Fairlead running? Give another address with --listen"
 		}
-		return fmt.Errorf("listen on %s: %w%s", address, err, hint)
+		return fmt.Errorf("listen on %s: %w%s", o.Listen, err, hint)
 	}
 	if at := g.listenAddr(); at != nil && !at.IP.IsLoopback() {
 		g.log.Warn("This address is not encrypted. To let other machines connect, use: fairlead network on", "listen", at.String())
@@ -117,11 +110,12 @@ func (g *Gateway) listen(address string) (err error) {
 }
 
 // openStorage opens the keychain, the store and the configuration.
-func (g *Gateway) openStorage(ctx context.Context) (err error) {
+func (g *Gateway) openStorage(ctx context.Context, _ Options) (err error) {
 	g.secrets = keychain.Open(g.home)
 	if g.store, err = store.Open(ctx, filepath.Join(g.home, "fairlead.db")); err != nil {
 		return err
 	}
+	g.audit = journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
 	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {
 		return err
 	}
@@ -156,7 +150,7 @@ func (g *Gateway) openMachines(ctx context.Context, o Options) (err error) {
 }
 
 // openWorkspaces opens the agents' files and skills.
-func (g *Gateway) openWorkspaces() error {
+func (g *Gateway) openWorkspaces(context.Context, Options) error {
 	g.files = workspace.NewFiles(g.home, g.config.Get)
 	g.skills = skills.New(skills.Options{
 		Files: g.files, Nodes: g.hub.Nodes, Has: g.hub.HasProgram, HasVariable: g.hub.HasVariable, Config: g.config.Get, Set: g.config.Set,
@@ -166,7 +160,7 @@ func (g *Gateway) openWorkspaces() error {
 }
 
 // openTools opens what runs a tool call, and the transfers.
-func (g *Gateway) openTools(ctx context.Context) (err error) {
+func (g *Gateway) openTools(ctx context.Context, _ Options) (err error) {
 	g.servers, err = servers.Open(ctx, servers.Options{
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Audit: g.store.Audit, Version: Version,
 	})
@@ -196,26 +190,26 @@ func (g *Gateway) openTools(ctx context.Context) (err error) {
 
 // openPeers opens the paired devices, the tunnels to machines, and the connected apps, whose ends end
 // what they have begun.
-func (g *Gateway) openPeers(ctx context.Context) (err error) {
+func (g *Gateway) openPeers(ctx context.Context, _ Options) (err error) {
 	g.conns = rpc.NewConnections()
 	hostname, _ := os.Hostname()
-	o := pairing.Options{
+	devices := pairing.Options{
 		Store: g.store.Devices, Audit: g.store.Audit, Bus: g.bus, Nodes: g.hub, Questions: g.questions, Network: g.network.Status, Name: cmp.Or(hostname, "Fairlead"),
 		Transfers: g.transfers, Connections: g.conns,
 	}
 	if exe, err := os.Executable(); err == nil {
 		g.install = install.New(g.network.Pin, install.Beside(exe)...)
-		o.HasPrograms = g.install.HasPrograms
+		devices.HasPrograms = g.install.HasPrograms
 	}
 	g.tunnels = tunnel.New(g.hub, g.bus)
 	g.forwards = forward.New(forward.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus})
 	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers, g.forwards}})
-	g.devices, err = pairing.Open(ctx, o)
+	g.devices, err = pairing.Open(ctx, devices)
 	return err
 }
 
 // openChats opens the chats and what starts runs in them.
-func (g *Gateway) openChats(ctx context.Context) error {
+func (g *Gateway) openChats(ctx context.Context, _ Options) error {
 	g.local = local.New(local.Options{Folder: filepath.Join(g.home, "models"), Settings: g.config, Bus: g.bus})
 	g.config.OnChange(g.local.ConfigChanged)
 	g.models = registry.New(g.config, g.local.Address, filepath.Join(g.home, "models.json"))
@@ -256,7 +250,7 @@ func (g *Gateway) openChats(ctx context.Context) error {
 }
 
 // openSurface builds the server of the WebSocket protocol.
-func (g *Gateway) openSurface() {
+func (g *Gateway) openSurface(o Options) {
 	fixed := protocol.Status{Version: Version, StartedAt: g.startedAt.UnixMilli(), SecretStore: g.secrets.Where(), Home: g.home}
 	if g.listener != nil {
 		fixed.Listen = g.listener.Addr().String()
@@ -264,7 +258,7 @@ func (g *Gateway) openSurface() {
 	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
 	g.sessions.Runs.OnPause(g.status.publish)
 	g.config.OnChange(g.status.configChanged)
-	web := rpc.Web{Programs: g.programs(), Ready: g.ready.IsReady, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
+	web := rpc.Web{Programs: g.programs(o), Ready: g.ready.IsReady, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
 	if g.install != nil {
 		web.Install = g.install
 	}
@@ -281,7 +275,7 @@ func (g *Gateway) openSurface() {
 			}).Event,
 		},
 		Questions: rpc.Questions{Queue: g.questions, Display: g.questions.Display},
-		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit(), Usage: g.usage.Report},
+		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit, Usage: g.usage.Report},
 		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands, Verify: bearer.Site{Config: g.config.Get}.VerifyWhileEnabled(g.access.Verify, resourcePath)},
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
 		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,

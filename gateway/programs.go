@@ -16,7 +16,7 @@ import (
 )
 
 // openCatalog opens the tools for programs.
-func (g *Gateway) openCatalog(ctx context.Context) error {
+func (g *Gateway) openCatalog(ctx context.Context, _ Options) error {
 	owner, err := g.store.Settings.OwnerID(ctx)
 	if err != nil {
 		return err
@@ -30,7 +30,7 @@ func (g *Gateway) openCatalog(ctx context.Context) error {
 }
 
 // programs builds the handler of MCP, REST and their sign-in.
-func (g *Gateway) programs() http.Handler {
+func (g *Gateway) programs(o Options) http.Handler {
 	mux := http.NewServeMux()
 	site := bearer.Site{Config: g.config.Get}
 	guard := bearer.Guard{Verify: g.access.Verify, Base: site.Base, Path: resourcePath, Scopes: protocol.UsualAppScopes}
@@ -43,7 +43,7 @@ func (g *Gateway) programs() http.Handler {
 	mux.HandleFunc("GET "+login.DocumentPath, login.ServeDocument(g.config.Get))
 	g.mcp = mcp.New(mcp.Options{
 		Tools: g.catalog, Waiting: g.jobs, Machines: g.tools, Skills: g.skills, Transfers: g.transfers, Journal: g.store.Calls, Bus: g.bus, Guard: guard, Version: Version,
-		Extend: g.extendMCP,
+		Extend: o.ExtendMCP,
 	})
 	mux.Handle(resourcePath, g.mcp)
 	return site.WhileEnabled(mux)

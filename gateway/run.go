@@ -33,7 +33,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { crash.Forever(ctx, func() { g.commands.Run(ctx) }) })
 	var head crash.Group
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
-	head.Go(func() { crash.Forever(headCtx, func() { g.audit().SaveHead(headCtx) }) })
+	head.Go(func() { crash.Forever(headCtx, func() { g.audit.SaveHead(headCtx) }) })
 	defer head.Wait() // after the last call has been logged
 	defer headEnd()
 	resumed := make(chan struct{})
