@@ -47,22 +47,17 @@ func TestEverySecretAsksAndIsLeftOutOfSearches(t *testing.T) {
 	}
 	for _, rel := range list {
 		file := filepath.Join(b.WS.Dir(), filepath.FromSlash(rel))
-		if info, err := os.Stat(file); err == nil && info.IsDir() {
-			continue // another one lies in it
+		if info, err := os.Stat(file); err != nil || !info.IsDir() { // in a folder lies another one
+			b.File(rel, "needle\n")
 		}
-		b.File(rel, "needle\n")
-	}
-	for _, rel := range list {
 		for tool, in := range map[string]tooltest.Args{
 			"Read":  {"path": rel},
 			"Write": {"path": rel, "content": "x"},
 			"Grep":  {"pattern": "needle", "path": rel},
 		} {
-			t.Run(tool, func(t *testing.T) {
-				if p := tooltest.Preview(b, tool, in); p.Secret == "" {
-					t.Errorf("%s of %s: got no secret, want the call to ask", tool, rel)
-				}
-			})
+			if p := tooltest.Preview(b, tool, in); p.Secret == "" {
+				t.Errorf("%s of %s: got no secret, want the call to ask", tool, rel)
+			}
 		}
 	}
 	out := tooltest.Must[grepOut](b, "Grep", tooltest.Args{"pattern": "needle"})
