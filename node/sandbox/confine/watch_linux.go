@@ -29,8 +29,14 @@ type Exec struct {
 // answered. The caller closes it.
 type Watch struct{ *os.File }
 
+// waitKillable is SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (Linux 5.19): a signal does not interrupt a
+// call that has been received.
+const waitKillable = 1 << 5
+
 // WatchExecs permanently makes the calling thread, and all that is started from it, ask before an
-// exec. The conditions of [Thread] apply, which must be called before. Needs Linux 5.5.
+// exec. The conditions of [Thread] apply, which must be called before. Needs Linux 5.5. A signal whose
+// handler does not restart calls makes the exec fail with EINTR until it is received, before 5.19
+// until it is answered.
 func WatchExecs() (Watch, error) {
 	numbers, ok := execs[runtime.GOARCH]
 	if !ok {
@@ -42,13 +48,24 @@ func WatchExecs() (Watch, error) {
 	}
 	prog = append(prog, unix.SockFilter{Code: ret, K: allow})
 	f := unix.SockFprog{Len: uint16(len(prog)), Filter: &prog[0]}
-	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&f)))
+	fd, errno := listen(&f)
 	runtime.KeepAlive(prog)
 	if errno != 0 {
 		return Watch{}, fmt.Errorf("watching which programs start: %w", errno)
 	}
 	unix.CloseOnExec(int(fd))
 	return Watch{os.NewFile(fd, "execs")}, nil
+}
+
+// listen applies a filter and returns the descriptor of its notifications.
+func listen(f *unix.SockFprog) (fd uintptr, errno unix.Errno) {
+	for _, flags := range []uintptr{unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | waitKillable, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER} {
+		fd, _, errno = unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(f)))
+		if errno != unix.EINVAL {
+			break
+		}
+	}
+	return fd, errno
 }
 
 // notification is struct seccomp_notif, response is struct seccomp_notif_resp (seccomp(2)).
