@@ -80,10 +80,9 @@ func ruleOf(path string, denied []string, rules *protocol.CommandRules) string {
 //
 // The output is read because nothing else knows. The kernel reports no failed calls to the user: its
 // audit log is for root, and fanotify reports what has happened. The supervisor could have every
-// call that changes a path wait for it, as it does for programs: opening a file for writing then
-// takes 20 µs instead of 5 (BenchmarkWatchedWrites). With a filter that stops nothing else, git
-// checkout of 5,000 files took a third more processor time, and npm install a third to a half. Every
-// build and every checkout would pay for a note.
+// call that changes a path wait for it, as it does for programs, and was made to: the list was exact,
+// but a signal then makes opening, moving or removing any file fail with EINTR in programs whose
+// handlers do not restart calls, such as Perl. See docs/performance.md#the-nodes-tools.
 func refusedPaths(output string, messages []string, command, dir string, protected []string) (list []string) {
 	add := func(names []string) {
 		for _, name := range names {

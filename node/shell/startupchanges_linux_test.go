@@ -165,7 +165,8 @@ echo 2 >file && echo 2 >.envrc && echo new >'a new' && git add file .envrc 'a ne
 	if got := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "git -C clone pull"}).Changes; len(got) != 1 {
 		t.Errorf("the next question: got %q, want .envrc, because the commits are here now", got)
 	}
-	if out := run("cat topic.patch | sed s/x/x/ | git apply", false); !strings.Contains(out.Note, unknownTree) {
+	b.File("part", "--- a/.envrc\n+++ b/.envrc\n@@ -1 +1 @@\n-2\n+3\n")
+	if out := run("sed s/x/x/ part | git apply", false); !strings.Contains(out.Note, unknownTree) {
 		t.Errorf("a patch that nobody knows: got %q, want the general advice", out.Note)
 	}
 }

@@ -31,10 +31,10 @@ func TestEveryProgramsFailureIsExplained(t *testing.T) {
 	}
 	for _, command := range []string{
 		"cp x .envrc", "mv x .envrc", "tee .envrc <x", "sed -i s/old/new/ .envrc", "rm -f .envrc", "ln -sf x .envrc", "dd if=x of=.envrc", "truncate -s 0 .envrc", "install x .envrc",
-		"chmod 600 .envrc", "touch .envrc", "git config a.b c", "git mv .envrc y; git rm -f .envrc", "git apply p.diff", "git branch -m x; git config --unset core.bare",
+		"chmod 600 .envrc", "touch .envrc", "git config a.b c", "git add x; git mv -f x .envrc", "git apply p.diff", "git branch -m x; git config --unset core.bare",
 		"npm config set --location=project save-exact=true", "node -e 'require(\"fs\").writeFileSync(\".envrc\", \"\")'", "node -e 'try { require(\"fs\").writeFileSync(\".envrc\", \"\") } catch { process.exit(2) }'",
 		"python3 -c 'open(\".envrc\", \"w\")'", "python3 -c 'import os; os.replace(\"x\", \".envrc\")'", "perl -e 'open F, \">\", \".envrc\" or die $!'", "perl -e 'open F, \">\", \".envrc\" or exit 1'", "perl -pi -e s/old/new/ .envrc",
-		"ruby -e 'File.write(\".envrc\", 1)'", "php -r 'file_put_contents(\".envrc\", 1) or exit(1);'", "make", "tar cf - -C d .envrc | tar xf -", "rsync -ac d/.envrc .envrc", "vim -es -c 'wq! .envrc' x", "ed -s .envrc <<<'w'",
+		"ruby -e 'File.write(\".envrc\", 1)'", "php -r 'file_put_contents(\".envrc\", 1) or exit(1);'", "make", "tar cf - -C d .envrc | tar xf -", "rsync -ac d/.envrc .envrc", "vim -es -c 'wq! .envrc' x", "printf 'w\\n' | ed -s .envrc",
 		"patch -i p.diff", "jq -n 1 >.envrc", "awk 'BEGIN { print 1 > \".envrc\" }'", "curl -so .envrc file:///etc/hostname", "openssl rand -out .envrc 3", "sqlite3 .envrc 'create table t (a)'", "busybox cp x .envrc",
 		"cd sub && echo x >.envrc", "cd sub && cp ../x .envrc 2>/dev/null", "(cd sub; rm .envrc)", "env -C sub tee .envrc <x", "cp x .envrc 2>/dev/null", "echo x 2>/dev/null >.envrc", "mv .git g 2>/dev/null", "sh -c 'echo x >.envrc'", "bash -c 'echo x >.envrc' 2>/dev/null",
 	} {
