@@ -16,35 +16,17 @@ import (
 	"fairlead/gateway/protocol/display"
 	"fairlead/node"
 	"fairlead/node/sandbox"
+	"fairlead/node/tooltest"
 )
 
 func TestMain(m *testing.M) {
-	// for the sandbox's helpers, which otherwise take a second to exit
-	os.Setenv("GORACE", "atexit_sleep_ms=0")
-	// commands of the node under test start through this program
-	sandbox.Main()
+	sandbox.Main() // commands of the node under test start through this program
 	if home := os.Getenv(holdsHome); home != "" {
 		hold(home)
 		return
 	}
-	os.Exit(run(m))
+	os.Exit(tooltest.Main(m))
 }
-
-// run gives commands, which run in login shells, a home folder without the person's profile, whose
-// output would appear in theirs.
-func run(m *testing.M) int {
-	home, err := os.MkdirTemp("", "home-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(home)
-	os.Setenv("HOME", home)
-	os.Setenv("LC_ALL", "C") // a shell prints a warning for a language that is not installed
-	return m.Run()
-}
-
-// personHome is the person's own home folder, which may not exist on build machines.
-var personHome = os.Getenv("HOME")
 
 // folderOutsideTemp creates a folder outside the temporary folder: a sandbox may give commands a
 // temporary folder of their own.
@@ -54,7 +36,7 @@ func folderOutsideTemp(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{personHome, here, "/var/tmp"} {
+	for _, place := range []string{tooltest.PersonHome, here, "/var/tmp"} {
 		if rel, err := filepath.Rel(os.TempDir(), place); !filepath.IsAbs(place) || err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 			continue
 		}

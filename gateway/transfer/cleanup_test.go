@@ -3,10 +3,8 @@ package transfer_test
 import (
 	"os"
 	"testing"
-	"time"
 
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // A transfer that is cancelled while its destination is offline leaves no unfinished files once the
@@ -24,22 +22,13 @@ func TestACancelledTransferIsRemovedFromAReturningMachine(t *testing.T) {
 		if unfinishedCount(t, b.dir) != 1 {
 			t.Fatal("nothing unfinished is there")
 		}
-		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
-			t.Fatal(err)
-		}
-		if end := r.waitEnd(tr.ID, patience); end.State != protocol.TransferCancelled {
-			t.Fatalf("got %+v, want it cancelled", end)
-		}
+		r.cancel(tr)
 		if restart {
 			r.stopGW()
 			r.start()
 		}
 		b.wire.disconnect(false)
-		for end := time.Now().Add(3 * time.Minute); unfinishedCount(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("what was unfinished is there for good")
-			}
-		}
+		r.waitRemoved()
 		r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
 	}
 }
@@ -53,23 +42,14 @@ func TestAMissedCancellationIsRepeated(t *testing.T) {
 	tr := r.startTransfer(protocol.TransferStartParams{Sources: []string{"a:x.bin"}, Destination: "b:y.bin"})
 	r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.BytesDone > 4<<20 && t.Current != "" })
 	b.wire.deaf.Store(true)
-	if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
-		t.Fatal(err)
-	}
-	if end := r.waitEnd(tr.ID, patience); end.State != protocol.TransferCancelled {
-		t.Fatalf("got %+v, want it cancelled", end)
-	}
+	r.cancel(tr)
 	if unfinishedCount(t, b.dir) != 1 {
 		t.Fatal("nothing unfinished is there")
 	}
 	b.wire.disconnect(true)
 	b.wire.deaf.Store(false)
 	b.wire.disconnect(false)
-	for end := time.Now().Add(3 * time.Minute); unfinishedCount(t, b.dir) > 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("what was unfinished is there for good")
-		}
-	}
+	r.waitRemoved()
 	r.waitTransfer(tr.ID, patience, func(t protocol.Transfer) bool { return t.Current == "" })
 }
 

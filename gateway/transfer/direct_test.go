@@ -242,11 +242,23 @@ func TestCancelledDirectTransferLeavesNothing(t *testing.T) {
 // cancelAndWait cancels a transfer to b, and waits until its unfinished files are gone.
 func (r *testGateway) cancelAndWait(tr protocol.Transfer) {
 	r.t.Helper()
+	r.cancel(tr)
+	r.waitRemoved()
+}
+
+func (r *testGateway) cancel(tr protocol.Transfer) {
+	r.t.Helper()
 	now, err := client.Call(r.t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID})
 	if err != nil || now.State != protocol.TransferCancelled {
 		r.t.Fatalf("got %+v, error %v, want it cancelled", now, err)
 	}
+}
+
+// waitRemoved waits until b has no unfinished files.
+func (r *testGateway) waitRemoved() {
+	r.t.Helper()
 	var left []os.DirEntry
+	var err error
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if left, err = os.ReadDir(r.nodes["b"].dir); err == nil && len(left) == 0 {
 			return

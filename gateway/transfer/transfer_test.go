@@ -183,24 +183,7 @@ func TestCancelLeavesNothingUnfinished(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := client.Call(t.Context(), r.c, protocol.TransferCancel, protocol.TransferParams{ID: tr.ID}); err != nil {
-			t.Fatal(err)
-		}
-		if end := r.waitEnd(tr.ID, patience); end.State != protocol.TransferCancelled {
-			t.Fatalf("got %+v, want it cancelled", end)
-		}
-		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			list, err := os.ReadDir(r.nodes["b"].dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(list) == 0 {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("after a pause %v: got %v, want nothing left", rest, list)
-			}
-		}
+		r.cancelAndWait(tr)
 	}
 }
 
