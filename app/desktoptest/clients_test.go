@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -24,31 +23,19 @@ func TestPairedWindowsAreListedAndRevoked(t *testing.T) {
 	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
-	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
-		if err := setConfig(c, path, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	listenLocally(t, c)
 	if err := setConfig(c, "network.enabled", true); err != nil {
 		t.Fatal(err)
 	}
-	devices := func() protocol.DeviceListResult {
-		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
-		return r
-	}
-	requests := func() []protocol.Question {
-		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
-		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
-	}
 	named := func(name string) (found protocol.Device) {
-		for _, d := range devices().Devices {
+		for _, d := range deviceList(c).Devices {
 			if d.Name == name {
 				found = d
 			}
 		}
 		return found
 	}
-	p.waitFor("its listener", func() bool { return devices().Network.Listening })
+	p.waitFor("its listener", func() bool { return deviceList(c).Network.Listening })
 
 	fairlead := filepath.Join(filepath.Dir(programPath(t)), "fairlead")
 	// pair pairs a device and runs a command as it, which ends with the test.
@@ -68,8 +55,8 @@ func TestPairedWindowsAreListedAndRevoked(t *testing.T) {
 			out, err = cmd.Output()
 			done <- err
 		}()
-		p.waitFor("the question of "+invited.Name, func() bool { return len(requests()) == 1 })
-		answer := allowAnswer(requests()[0])
+		p.waitFor("the question of "+invited.Name, func() bool { return len(pairingRequests(c)) == 1 })
+		answer := allowAnswer(pairingRequests(c)[0])
 		answer.Name = invited.Name
 		if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, answer); err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -379,6 +380,30 @@ func setConfig(c *client.Client, path string, value any) error {
 	}
 	_, err = client.Call(context.Background(), c, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: raw})
 	return err
+}
+
+// listenLocally makes the listener for other machines one of this machine alone, on any port. It does
+// not start it.
+func listenLocally(t *testing.T, c *client.Client) {
+	t.Helper()
+	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
+		if err := setConfig(c, path, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// deviceList returns the paired devices and the state of the network; nothing while the gateway does
+// not answer.
+func deviceList(c *client.Client) protocol.DeviceListResult {
+	r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
+	return r
+}
+
+// pairingRequests returns the questions of devices that want to be paired.
+func pairingRequests(c *client.Client) []protocol.Question {
+	r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
+	return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
 }
 
 func openQuestions(c *client.Client) int {

@@ -270,11 +270,7 @@ func (g *gallery) takeWidening() {
 // takePairing lets another machine ask for a pairing, and returns its commands.
 func (g *gallery) takePairing() (command func(args ...string) *exec.Cmd) {
 	g.t.Helper()
-	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
-		if err := setConfig(g.c, path, value); err != nil {
-			g.t.Fatal(err)
-		}
-	}
+	listenLocally(g.t, g.c)
 	if err := setConfig(g.c, "network.enabled", true); err != nil {
 		g.t.Fatal(err)
 	}

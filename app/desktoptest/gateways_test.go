@@ -4,7 +4,6 @@ package desktoptest
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,23 +25,11 @@ func TestEachGatewayHasItsOwnWindow(t *testing.T) {
 		return err == nil && remote.command("status").Run() == nil
 	})
 	c := dialGateway(p.desktop, remote.addr, token)
-	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
-		if err := setConfig(c, path, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	listenLocally(t, c)
 	if err := setConfig(c, "network.enabled", true); err != nil {
 		t.Fatal(err)
 	}
-	devices := func() protocol.DeviceListResult {
-		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
-		return r
-	}
-	requests := func() []protocol.Question {
-		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
-		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
-	}
-	p.waitFor("its listener", func() bool { return devices().Network.Listening })
+	p.waitFor("its listener", func() bool { return deviceList(c).Network.Listening })
 	invite, err := client.Call(context.Background(), c, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if err != nil {
 		t.Fatal(err)
@@ -55,9 +42,9 @@ func TestEachGatewayHasItsOwnWindow(t *testing.T) {
 	p.click(p.waitTextIn(mainWindow, "otter", settingsPage)) // the placeholder of the field
 	p.typeText(invite.Link)
 	p.keys("Return")
-	p.waitFor("the question there", func() bool { return len(requests()) == 1 })
+	p.waitFor("the question there", func() bool { return len(pairingRequests(c)) == 1 })
 	p.screenshot("asked-there")
-	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowAnswer(requests()[0])); err != nil {
+	if _, err := client.Call(context.Background(), c, protocol.QuestionAnswer, allowAnswer(pairingRequests(c)[0])); err != nil {
 		t.Fatal(err)
 	}
 	// the button beside the other one, not the word in the text below
@@ -68,7 +55,7 @@ func TestEachGatewayHasItsOwnWindow(t *testing.T) {
 	const far = " – Fairlead$"
 	isFar := func() bool { _, ok := p.windowNamed("^[^S].*" + far); return ok }
 	p.waitFor("a window on the second gateway", isFar)
-	p.waitFor("its connection", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Online })
+	p.waitFor("its connection", func() bool { d := deviceList(c).Devices; return len(d) == 1 && d[0].Online })
 	p.waitTray("Gateways")
 	p.screenshot("two-windows")
 

@@ -4,20 +4,16 @@ package desktoptest
 
 import (
 	"bytes"
-	"context"
 	"image"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"fairlead/gateway/peer/format"
-	"fairlead/gateway/protocol"
-	"fairlead/gateway/protocol/client"
 )
 
 // output collects what a program prints.
@@ -44,19 +40,7 @@ func TestPairingRequestAppearsOnTheInvitationPage(t *testing.T) {
 	p := startProgram(newDesktop(t))
 	c := p.gateway()
 	p.clickText(mainWindow, "Start now")
-	for path, value := range map[string]any{"network.listen": "127.0.0.1:0", "network.discovery": false} {
-		if err := setConfig(c, path, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	devices := func() protocol.DeviceListResult {
-		r, _ := client.Call(context.Background(), c, protocol.DeviceList, protocol.Empty{})
-		return r
-	}
-	requests := func() []protocol.Question {
-		r, _ := client.Call(context.Background(), c, protocol.QuestionList, protocol.Empty{})
-		return slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.Pairing == nil })
-	}
+	listenLocally(t, c)
 	p.useDarkTheme(c)
 	p.openAddMachine()
 	p.waitText(mainWindow, "Once they can")
@@ -64,7 +48,7 @@ func TestPairingRequestAppearsOnTheInvitationPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.clickText(mainWindow, "Invite a machine") // the page follows without being opened again
-	p.waitFor("an invitation", func() bool { return len(devices().Invites) == 1 })
+	p.waitFor("an invitation", func() bool { return len(deviceList(c).Invites) == 1 })
 	p.clickText(mainWindow, "Copy")
 	link := ""
 	p.waitFor("a link in the clipboard", func() bool {
@@ -88,12 +72,12 @@ func TestPairingRequestAppearsOnTheInvitationPage(t *testing.T) {
 	p.waitText(mainWindow, "wants to be a machine")
 	p.waitTray("Pair “tower”?")
 	p.screenshot("asked")
-	r := requests()
+	r := pairingRequests(c)
 	if len(r) != 1 || !regexp.MustCompile(`\n  `+format.Words(r[0].Pairing.Words)+`\n`).MatchString(out.String()) {
 		t.Errorf("the other side shows other words than %v: %s", r, out.String())
 	}
 	p.click(image.Pt(w.x+w.w-56, w.y+w.h-30)) // Allow, the last button; its text is too bright to be read
-	p.waitFor("the pairing", func() bool { d := devices().Devices; return len(d) == 1 && d[0].Name == "tower" })
+	p.waitFor("the pairing", func() bool { d := deviceList(c).Devices; return len(d) == 1 && d[0].Name == "tower" })
 	p.waitNoWindow(asks)
 	p.waitText(mainWindow, "is paired")
 	p.screenshot("paired")
