@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
@@ -40,6 +41,35 @@ func TestPagesDependOnTheirHostOnly(t *testing.T) {
 		if len(bad) > 0 {
 			t.Errorf("%s imports %v, want no other page and not the windows", name, bad)
 		}
+	}
+}
+
+// TestPartsOfWindowsDoNotKnowTheWhole checks that the type ui, which knows all parts, is used only where
+// it is defined and started: the others get what they need in their constructors.
+func TestPartsOfWindowsDoNotKnowTheWhole(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../app/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range ast.Preorder(f) {
+			if id, ok := n.(*ast.Ident); ok && (id.Name == "ui" || id.Name == "newUI") {
+				got = append(got, filepath.Base(file))
+				break
+			}
+		}
+	}
+	if want := []string{"run.go", "ui.go"}; !slices.Equal(got, want) {
+		t.Errorf("files that use the type ui: got %v, want %v", got, want)
 	}
 }
 
