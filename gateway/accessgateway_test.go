@@ -21,14 +21,14 @@ import (
 
 // accessGateway is a gateway with the network listener, and its owner at a window.
 type accessGateway struct {
-	t       *testing.T
+	t       testing.TB
 	gw      *gateway.Gateway
 	owner   *client.Client
 	changes chan protocol.Change
 	home    string
 }
 
-func newAccessGateway(t *testing.T) *accessGateway {
+func newAccessGateway(t testing.TB) *accessGateway {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "gateway-token-of-the-test")
@@ -135,7 +135,7 @@ type pairedMachine struct {
 	work  string // folder its node works in
 }
 
-func newMachine(t *testing.T, name string) *pairedMachine {
+func newMachine(t testing.TB, name string) *pairedMachine {
 	t.Helper()
 	dir := t.TempDir()
 	secrets := keychain.Open(dir)
@@ -161,7 +161,7 @@ type paired struct {
 }
 
 // pair pairs a machine in the background.
-func pair(t *testing.T, addresses []string, joining pake.Device) chan paired {
+func pair(t testing.TB, addresses []string, joining pake.Device) chan paired {
 	out := make(chan paired, 1)
 	go func() {
 		done, err := client.Pair(t.Context(), addresses, joining)
@@ -240,7 +240,7 @@ func (h *accessGateway) nodeDevice(m *pairedMachine, confine node.Confinement) p
 }
 
 // connect connects a client of a paired machine, and returns the error of its first handshake.
-func (m *pairedMachine) connect(t *testing.T, gatewayID identity.PeerID) (*client.Client, error) {
+func (m *pairedMachine) connect(t testing.TB, gatewayID identity.PeerID) (*client.Client, error) {
 	t.Helper()
 	up, ended := make(chan struct{}, 1), make(chan error, 1)
 	o := client.Through(client.Options{

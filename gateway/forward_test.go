@@ -34,7 +34,7 @@ type forwarding struct {
 	stop    func() // stops the machine
 }
 
-func newForwarding(t *testing.T) *forwarding {
+func newForwarding(t testing.TB) *forwarding {
 	h := newAccessGateway(t)
 	f := &forwarding{accessGateway: h, machine: newMachine(t, "laptop"), home: t.TempDir()}
 	f.peer = h.pairByLink(f.machine, h.nodeDevice(f.machine, node.Confinement{})).ID()

@@ -376,7 +376,7 @@ func TestModelLearnsTheWorkspace(t *testing.T) {
 }
 
 // readResponse returns the parts of a response that had the error err.
-func readResponse(t *testing.T, resp *http.Response, err error) (status int, body string, header http.Header) {
+func readResponse(t testing.TB, resp *http.Response, err error) (status int, body string, header http.Header) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

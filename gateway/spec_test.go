@@ -18,7 +18,7 @@ import (
 
 // gsvNode connects a node without extensions: it declares no effects and leaves every command
 // running. to.OnEvent, if set, gets its events, too.
-func gsvNode(t *testing.T, to client.Options, id protocol.NodeID) (node *client.Client, began <-chan protocol.CallID, stop func()) {
+func gsvNode(t testing.TB, to client.Options, id protocol.NodeID) (node *client.Client, began <-chan protocol.CallID, stop func()) {
 	t.Helper()
 	calls, up := make(chan protocol.CallID, 8), make(chan struct{}, 8)
 	to.Logger = slog.New(slog.DiscardHandler)

@@ -7,15 +7,16 @@ import (
 	"fairlead/gateway/peer/crash"
 )
 
-// copyBuffer is the number of bytes that are copied at once, in each direction of a stream.
-const copyBuffer = 64 << 10
+// copyBuffer is the number of bytes that are copied at once, in each direction of a stream. It fills a
+// message of yamux, whose header has 12 bytes; one byte more would be a message of its own.
+const copyBuffer = 64<<10 - 12
 
 // HalfCloser is a connection whose sending direction can end alone.
 type HalfCloser interface{ CloseWrite() error }
 
 // Join copies between two connections in both directions until both have ended, and closes them. The
-// end of one direction is passed on alone. If a connection fails, the other is aborted, so that its
-// reader does not take what has arrived for everything.
+// end of one direction is passed on alone if the other connection is a [HalfCloser]. If a connection
+// fails, the other is aborted, so that its reader does not take what has arrived for everything.
 func Join(a, b net.Conn) {
 	defer a.Close()
 	defer b.Close()
@@ -33,6 +34,8 @@ func copyTo(to, from net.Conn) {
 	if err == nil {
 		if half, ok := to.(HalfCloser); ok {
 			err = half.CloseWrite()
+		} else {
+			to.Close()
 		}
 	}
 	if err != nil {
