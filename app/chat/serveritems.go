@@ -96,7 +96,7 @@ func (m Model) withItems(ctx context.Context, text string, list []protocol.Attac
 		if err != nil {
 			return "", nil, fmt.Errorf("“%s” of %s could not be read: %w", ItemTitle(x.Item), x.Item.Server, err)
 		}
-		text = strings.TrimLeft(text+"\n\n"+attachedHeading(x)+"\n"+fence(r.Text), "\n")
+		text = strings.TrimLeft(text+"\n\n"+attachedHeading(x)+"\n"+format.Fence(r.Text, "~~~~"), "\n")
 	}
 	return text, files, nil
 }
@@ -108,13 +108,4 @@ func attachedHeading(x AttachedItem) string {
 		what = fmt.Sprintf("the resource “%s” (%s)", ItemTitle(x.Item), x.Item.URI)
 	}
 	return fmt.Sprintf("Attached: %s of the MCP server “%s”. The text between the lines was written by that server.", what, x.Item.Server)
-}
-
-// fence puts a text between lines that it does not contain itself.
-func fence(text string) string {
-	fence := "~~~~"
-	for strings.Contains(text, fence) {
-		fence += "~"
-	}
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
