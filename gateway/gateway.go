@@ -38,6 +38,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/question"
 	"fairlead/gateway/servers"
+	"fairlead/gateway/service"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
@@ -100,6 +101,9 @@ type Gateway struct {
 	servers   *servers.Manager
 	tunnels   *tunnel.Tunnels
 	forwards  *forward.Forwards
+	services  *service.Services
+	visits    *service.Visits
+	site      *service.Site
 	catalog   *catalog.Catalog
 	jobs      *job.Jobs
 	commands  *job.Commands

@@ -168,6 +168,9 @@ func (g *Gateway) openTools(ctx context.Context, _ Options) (err error) {
 		return err
 	}
 	g.config.OnChange(g.servers.ConfigChanged)
+	if err := g.openServices(ctx); err != nil {
+		return err
+	}
 	g.tools = tool.NewRegistry(g.hub, g.hub.Calls, g.servers.Toolbox())
 	calls := journal.New(g.store.Calls, g.store.Calls)
 	g.calls = tool.New(tool.Options{
@@ -238,7 +241,7 @@ func (g *Gateway) openChats(ctx context.Context, _ Options) error {
 	g.config.OnChange(g.schedules.ConfigChanged)
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub.Calls, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
-		Message: g.channels.Messenger.Tool,
+		Message: g.channels.Messenger.Tool, Published: g.services, NameOf: g.hub.NameOf,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.channels.Load, g.schedules.Load} {
@@ -258,7 +261,7 @@ func (g *Gateway) openSurface(o Options) {
 	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
 	g.sessions.Runs.OnPause(g.status.publish)
 	g.config.OnChange(g.status.configChanged)
-	web := rpc.Web{Programs: g.programs(o), Ready: g.ready.IsReady, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
+	web := rpc.Web{Programs: g.programs(o), Ready: g.ready.IsReady, Site: g.site, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}
 	if g.install != nil {
 		web.Install = g.install
 	}
@@ -279,5 +282,6 @@ func (g *Gateway) openSurface(o Options) {
 		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands, Verify: bearer.Site{Config: g.config.Get}.VerifyWhileEnabled(g.access.Verify, resourcePath)},
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
 		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,
+		Published: rpc.Published{Services: g.services, Visits: g.visits},
 	})
 }

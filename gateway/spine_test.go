@@ -96,10 +96,10 @@ func TestEveryCallEntersThePipeline(t *testing.T) {
 // and the pipeline alone reaches the targets.
 func TestOneStageExecutesCalls(t *testing.T) {
 	want := map[string][]string{
-		"executor":   {"cleanup.go", "registry.go", "target.go"}, // Cleanup ends what calls have left, without a call
-		"servers":    {"registry.go", "target.go"},
-		"Execute":    {"continue.go", "execute.go", "target.go"},
-		"Rejoin":     {"recover.go", "target.go"},
+		"executor":   {"cleanup.go", "nodetool.go", "registry.go"}, // Cleanup ends what calls have left, without a call
+		"servers":    {"registry.go", "servertool.go"},
+		"Execute":    {"continue.go", "execute.go", "owntool.go"},
+		"Rejoin":     {"nodetool.go", "recover.go"},
 		"authorize(": {"authorize.go", "continue.go", "plan.go"},
 	}
 	found := map[string][]string{}

@@ -39,23 +39,21 @@ func TestGalleryOfFilledPages(t *testing.T) {
 	g.addWaitingTransfer()
 	g.takeEveryPage()
 	g.takeDetails()
+	g.takeRunningTransfers()
 }
 
-// TestGalleryOfTransfers takes pictures of transfers that run and wait for their turn. The machine that
+// takeRunningTransfers takes pictures of transfers that run and wait for their turn. The machine that
 // receives them stands still meanwhile.
-func TestGalleryOfTransfers(t *testing.T) {
-	g := newGallery(t, "running")
-	g.clickText(mainWindow, "Start now")
-	g.fillFolder()
-	g.startMachineInWorkspace(g.c, "server")
+func (g *gallery) takeRunningTransfers() {
+	g.t.Helper()
 	source := string(g.thisComputer()) + ":" + filepath.Join(g.workspace, "photos.tar")
 	send := func() protocol.Transfer {
 		return call(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{source}, Destination: "server:", Into: true})
 	}
-	out, err := exec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "--", "--id server").Output()
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "--id server").Output()
 	pid, failed := strconv.Atoi(strings.TrimSpace(string(out)))
 	if err != nil || failed != nil {
-		t.Fatalf("the process of the machine: got %q, %v, want its number", out, err)
+		g.t.Fatalf("the process of the machine: got %q, %v, want its number", out, err)
 	}
 	first := send()
 	g.waitFor("a transfer on its way", func() bool {
@@ -63,13 +61,13 @@ func TestGalleryOfTransfers(t *testing.T) {
 		return t.EndedAt != 0 || t.BytesDone > 0
 	})
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
+		g.t.Fatal(err)
 	}
 	defer syscall.Kill(pid, syscall.SIGCONT)
 	for range 5 {
 		send()
 	}
-	g.takePages("", "Transfers")
+	g.takePages("running-", "Transfers")
 }
 
 func TestGalleryOfLargeText(t *testing.T) {

@@ -36,6 +36,7 @@ type Options struct {
 	Jobs        *job.Jobs
 	Commands    *job.Commands // the open files and commands of the callers
 	Registry    Registry
+	Services    Services
 	Config      func() config.Config
 	NetworkName string // of the network that the gateway's machines form
 	OwnerID     string // the user of every token
@@ -65,7 +66,9 @@ type entry struct {
 func New(o Options) *Catalog {
 	sum := sha256.Sum256([]byte(o.NetworkName))
 	net := network{o.Registry, o.NetworkName, "net_" + hex.EncodeToString(sum[:8]), o.Version}
-	list := net.entries(o)
+	published := services{net, o.Services}
+	list := net.entries(o, published)
+	list = append(list, published.entries()...)
 	list = append(list, shell{net, o.Commands}.entry())
 	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}
 }
@@ -149,6 +152,8 @@ type call struct {
 	calls     int             // calls of the pipeline so far
 	last      protocol.CallID // of them
 	plan      *tool.Plan      // of a batch; may be nil
+	// alwaysAsks makes the calls of the pipeline none that the owner makes themselves.
+	alwaysAsks bool
 }
 
 // milliseconds returns how long a call has taken.

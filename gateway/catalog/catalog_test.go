@@ -27,6 +27,7 @@ type bench struct {
 	commands *job.Commands
 	config   config.Config
 	others   []protocol.NodeInfo // further machines
+	serviceList
 
 	mu        sync.Mutex // guards the fields below
 	calls     []tool.Call
@@ -48,7 +49,7 @@ func newBench(t *testing.T) *bench {
 	b.jobs = job.New(func() config.Config { return b.config })
 	b.commands = job.NewCommands(job.Options{Cleanup: b, HasAccess: func(id protocol.AppID) bool { return b.hasAccess == nil || b.hasAccess(id) }})
 	b.Catalog = New(Options{
-		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Services: b, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -194,7 +195,7 @@ func (b *bench) last() tool.Call {
 func TestEveryToolIsDescribed(t *testing.T) {
 	b := newBench(t)
 	want := []string{
-		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
+		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "service_publish", "service_update", "service_delete", "service_share", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
 		"fs_delete", "fs_mkdir", "fs_glob", "fs_grep",
 	}
 	var names []string

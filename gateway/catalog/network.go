@@ -38,7 +38,7 @@ type nodeOut struct {
 	Name     string        `json:"name"`
 	Online   bool          `json:"online"`
 	Info     *infoOut      `json:"info,omitempty" jsonschema:"absent for a machine that was never connected"`
-	Services *[]serviceOut `json:"services,omitempty" jsonschema:"Fairlead publishes none yet; absent with brief"`
+	Services *[]serviceOut `json:"services,omitempty" jsonschema:"published apps; absent with brief"`
 }
 
 type infoOut struct {
@@ -73,13 +73,13 @@ type targetIn struct {
 type none struct{}
 
 // entries returns the tools about machines and their networks.
-func (w network) entries(o Options) []*entry {
+func (w network) entries(o Options, published services) []*entry {
 	read := func(name, title, description string, scopes ...protocol.Scope) protocol.CatalogTool {
 		return protocol.CatalogTool{Name: name, Title: title, Description: description, Mode: OneShot, ReadOnly: true, Idempotent: true, Scopes: scopes}
 	}
 	net := protocol.ScopeNetRead
 	return []*entry{
-		newEntry(read("network_directory", "List machines", "Lists your machines with system, workspace and whether they are online. Call it first.", protocol.ScopeNetworkRead), nil, w.directory),
+		newEntry(read("network_directory", "List machines", "Lists your machines with system, workspace and whether they are online. Call it first.", protocol.ScopeNetworkRead), nil, published.directory),
 		newEntry(read("whoami", "Who am I", "Returns the user of the token."), nil, func(context.Context, *call, none) (whoamiOut, string, error) {
 			out := whoamiOut{UserID: o.OwnerID, Email: cmp.Or(o.Config().Owner.Email, "owner@localhost")}
 			return out, "You act for " + out.Email, nil
@@ -103,13 +103,14 @@ func forward[Out any](w network, t protocol.CatalogTool) *entry {
 	})
 }
 
-func (w network) directory(_ context.Context, x *call, in directoryIn) (out directoryOut, message string, err error) {
+func (s services) directory(_ context.Context, x *call, in directoryIn) (out directoryOut, message string, err error) {
 	for _, glob := range []string{in.NodeNameGlob, in.HostnameGlob, in.PlatformGlob} {
 		if _, err := path.Match(glob, ""); err != nil {
 			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("the pattern %q is not valid", glob))
 		}
 	}
 	out.Networks = []networkOut{}
+	w := s.net
 	if in.NetworkName != "" && !w.isNamed(in.NetworkName) {
 		return out, "No network has this name", nil
 	}
@@ -127,7 +128,7 @@ func (w network) directory(_ context.Context, x *call, in directoryIn) (out dire
 			continue
 		}
 		if !in.Brief {
-			node.Services = &[]serviceOut{}
+			node.Services = s.of(n.ID)
 		}
 		if n.Online {
 			online++

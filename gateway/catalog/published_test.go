@@ -34,6 +34,16 @@ var published = map[string]struct {
 			"networks.nodes.services.public_url networks.nodes.services.command",
 	},
 	"whoami": {"", "", "user_id email"},
+	"service_publish": {
+		"service.write", "node_id network_name node_name title proxy_target_url proxy_target_encoding terminal_command username workdir enabled:boolean auth_required:boolean authorized_emails:array",
+		"service_id public_url mode",
+	},
+	"service_update": {
+		"service.write", "service_id* auth_required:boolean enabled:boolean title proxy_target_url proxy_target_encoding terminal_command username workdir",
+		"service_id public_url mode title enabled:boolean auth_required:boolean",
+	},
+	"service_delete": {"service.write", "service_id*", "service_id mode public_url"},
+	"service_share":  {"service.write", "service_id* action* emails:array", "service_id authorized_emails:array"},
 	"command": {
 		"shell.exec", "command_id session.node_id session.network_name session.node_name session.command* session.shell|auto|powershell session.username session.workdir session.env:object input raw:boolean " +
 			"signal|SIGINT|SIGTERM|SIGHUP|SIGQUIT|SIGKILL idle_timeout:number",
@@ -103,7 +113,7 @@ func fields(prefix string, s *jsonschema.Schema, all map[string]bool) map[string
 }
 
 func TestEveryToolHasThePublishedFields(t *testing.T) {
-	tools := newBench(t).Catalog.Tools(app("a", protocol.ScopeNetworkRead, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead))
+	tools := newBench(t).Catalog.Tools(app("a", protocol.ScopeNetworkRead, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead, protocol.ScopeService))
 	if len(tools) != len(published) {
 		t.Errorf("got %d tools, want %d", len(tools), len(published))
 	}

@@ -59,7 +59,7 @@ func (p Policy) Decide(q Request) Decision {
 		}
 		d.Parts = byRules.Parts
 		switch {
-		case byRules.Floor:
+		case byRules.Floor, d.Floor:
 		case q.Preview == nil && d.Rule == "" && q.Mode.Mode != protocol.ModePaused:
 			d.Offers = q.offersToRead()
 		case q.Preview != nil && !q.Preview.Truncated: // else nobody has seen all of the call
@@ -107,6 +107,8 @@ func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d
 		return Decision{Verdict: Ask, Reason: "This chat is paused, so every call needs your approval"}, false
 	case byRules.Floor:
 		return Decision{Verdict: Ask, Reason: byRules.Reason, Floor: true}, false
+	case q.Preview != nil && q.Preview.Publishes != "":
+		return Decision{Verdict: Ask, Reason: q.Preview.Publishes, Floor: true}, false
 	case q.Preview != nil && q.Preview.Network:
 		return Decision{Verdict: Ask, Reason: "This command requests network access"}, false
 	case byRules.Verdict == Ask && ruled:

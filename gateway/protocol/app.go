@@ -17,7 +17,7 @@ const (
 	ScopeNetworkWrite  Scope = "network.write"      // reserved: create and delete networks
 	ScopeNodeRegister  Scope = "node.register"      // make invitations for machines
 	ScopeProvision     Scope = "provisioning.write" // reserved: rent machines
-	ScopeService       Scope = "service.write"      // reserved: publish services
+	ScopeService       Scope = "service.write"      // publish services
 	ScopeShell         Scope = "shell.exec"
 	ScopeFilesRead     Scope = "fs.read"
 	ScopeFilesWrite    Scope = "fs.write"
@@ -33,7 +33,7 @@ var UsualAppScopes = []Scope{ScopeNetworkRead, ScopeShell, ScopeFilesRead, Scope
 
 // AppScopes lists every scope that an app can have and that gives access to something that exists.
 var AppScopes = []Scope{
-	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeAllTools,
+	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
 }
 
 // ScopeNames returns scopes as texts.

@@ -142,6 +142,7 @@ const (
 	AuditGrantRestored  = "permission restored"
 	AuditDevice         = "device"  // a device was paired, changed, revoked or removed, or its permissions grew
 	AuditApp            = "app"     // a connected app was added, changed or revoked, or refused
+	AuditService        = "service" // a service was published, changed or deleted, or visited
 	AuditSender         = "sender"  // a channel user was approved or rejected
 	AuditMode           = "mode"    // a chat's approval mode was changed
 	AuditServer         = "server"  // a question of an MCP server was answered, or one about its tools

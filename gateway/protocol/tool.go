@@ -145,7 +145,9 @@ type CallPreview struct {
 	// Collects reports that the call only collects content beside a file: nothing takes effect before
 	// its last part, which is a call of its own (extension).
 	Collects bool `json:"collects,omitempty"`
-	Network  bool `json:"network,omitempty"` // the call needs network access
+	// Publishes says what a call makes reachable under an address, and for whom, or closes (extension).
+	Publishes string `json:"publishes,omitempty"`
+	Network   bool   `json:"network,omitempty"` // the call needs network access
 	// Folders are the folders outside the workspace that the call needs. It fails unless the person
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`

@@ -48,6 +48,7 @@ type DB struct {
 	Channels   *Channels
 	Outbox     *Outbox
 	Devices    *Devices
+	Services   *Services
 	Apps       *Apps
 	Servers    *Servers
 	Nodes      *Nodes
@@ -120,6 +121,7 @@ func (db *DB) openFamilies() {
 	db.Channels = &Channels{db.conn}
 	db.Outbox = &Outbox{db.conn}
 	db.Devices = &Devices{db.conn}
+	db.Services = &Services{db.conn}
 	db.Apps = &Apps{db.conn}
 	db.Servers = &Servers{db.conn}
 	db.Calls = &Calls{db.conn}
@@ -159,8 +161,11 @@ var createApps string
 //go:embed servers.sql
 var createServers string
 
+//go:embed services.sql
+var createServices string
+
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices}
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';

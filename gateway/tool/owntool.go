@@ -16,6 +16,8 @@ type Own struct {
 	toolkit.Tool[Call]
 	// Scope is that of the equivalent method, which a device of the owner needs too; empty: admin.
 	Scope protocol.Scope
+	// Apps are the scopes of which an app needs one, beside that for all tools.
+	Apps []protocol.Scope
 	// Files returns the files of machines that a call accesses; may be nil.
 	Files func(args json.RawMessage) []FileAccess
 }
@@ -60,7 +62,7 @@ func (t ownTool) Execute(ctx context.Context, c Call, _ protocol.ToolInvoke, _ f
 }
 
 func (t ownTool) Resources(c Call) Resources {
-	r := Resources{Apps: []protocol.Scope{protocol.ScopeAllTools}, Device: cmp.Or(t.Scope, protocol.ScopeAdmin), Bare: t.Spec.Name}
+	r := Resources{Apps: append([]protocol.Scope{protocol.ScopeAllTools}, t.Apps...), Device: cmp.Or(t.Scope, protocol.ScopeAdmin), Bare: t.Spec.Name}
 	if t.Files != nil {
 		r.Files = t.Files(c.Args)
 	}

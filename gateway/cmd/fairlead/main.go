@@ -148,7 +148,8 @@ Exit codes
 	root.AddCommand(gatewayCommand(&o), nodeCommand(&o), chatCommand(&o), searchCommand(&o), toolsCommand(&o), modelsCommand(&o), configCommand(&o),
 		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), pauseCommand(&o, true), pauseCommand(&o, false), logsCommand(&o, "logs"),
 		doctorCommand(&o), usageCommand(&o), journalCommand(&o), approvalsCommand(&o), questionsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o), schedulesCommand(&o))
-	root.AddCommand(sessionsCommand(&o), nodesCommand(&o), pairCommand(&o), networkCommand(&o), tokensCommand(&o), approveCommand(&o), callCommand(&o), mcpCommand(&o), serversCommand(&o), forwardCommand(&o))
+	root.AddCommand(sessionsCommand(&o), nodesCommand(&o), pairCommand(&o), networkCommand(&o), tokensCommand(&o), approveCommand(&o), callCommand(&o), mcpCommand(&o), serversCommand(&o),
+		servicesCommand(&o), forwardCommand(&o))
 	usageArgs(root)
 	return root
 }

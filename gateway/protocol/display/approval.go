@@ -79,14 +79,22 @@ var actions = map[string]string{
 	"Glob": "list files", "fs_glob": "list files", "fs_list": "list a folder",
 	"Grep": "search files", "fs_grep": "search files",
 	protocol.BatchTool: "change several files", "fs_mkdir": "create a folder", "fs_delete": "delete a file or folder",
+}
+
+// nativeActions are what the gateway's own tools do, after "wants to".
+var nativeActions = map[string]string{
 	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
+	"ServicePublish": "publish an app", "ServiceUpdate": "change a published app", "ServiceShare": "change who may visit an app",
+	"ServiceDelete": "delete a published app",
 }
 
 func action(a protocol.Question) string {
 	what := actions[a.Tool]
-	isNative := strings.HasSuffix(a.Tool, "File")
+	if a.Node == protocol.NativePrefix {
+		what = nativeActions[a.Tool]
+	}
 	switch {
-	case what == "", a.Effect == protocol.EffectUnknown, isNative != (a.Node == protocol.NativePrefix):
+	case what == "", a.Effect == protocol.EffectUnknown:
 		return "use " + format.Line(a.Tool, format.MaxTitle)
 	case a.Kind == protocol.AskType:
 		return "type into a running command"

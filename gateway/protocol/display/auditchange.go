@@ -61,6 +61,8 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 				return act.words + " “" + withoutID(name) + "”"
 			}
 		}
+	case protocol.AuditService:
+		return format.Capital(e.What)
 	case protocol.AuditServer:
 		if did, name, ok := strings.Cut(e.What, " the server "); ok {
 			return format.Capital(did) + " the MCP server “" + name + "”"

@@ -112,7 +112,8 @@ func (s Summarizer) ask(ctx context.Context, system, text string, maxTokens int)
 			}
 		}
 	}
-	llm.Complete(s.Info, &used)
+	used.Total = cmp.Or(used.Total, used.Input+used.Output+used.CacheRead+used.CacheWrite)
+	llm.Price(s.Info, &used)
 	return b.String(), used, nil
 }
 

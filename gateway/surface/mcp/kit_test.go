@@ -20,6 +20,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/tool"
@@ -139,7 +140,7 @@ type bench struct {
 }
 
 func serve(t testing.TB) *bench {
-	f := &fake{Catalog: catalog.New(catalog.Options{Registry: tool.NewRegistry(new(machines), nil, nil), Config: config.Default})}
+	f := &fake{Catalog: catalog.New(catalog.Options{Services: new(service.Services), Registry: tool.NewRegistry(new(machines), nil, nil), Config: config.Default})}
 	f.answer(func(_ context.Context, _ auth.Principal, r catalog.Request) (job.Result, error) {
 		return job.Result{Data: json.RawMessage(`{"tool":"` + r.Tool + `"}`)}, nil
 	})

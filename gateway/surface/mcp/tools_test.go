@@ -19,13 +19,14 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 )
 
 func TestToolsAreThoseOfTheToken(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
-		for token, want := range map[string]int{"all": 18, "reader": 8} {
+		for token, want := range map[string]int{"all": 22, "reader": 8} {
 			s := b.connect(t, token, nil, legacy)
 			list, err := s.ListTools(t.Context(), nil)
 			if err != nil || len(list.Tools) != want {
@@ -66,7 +67,7 @@ func TestFailureFitsTheSchemaOfEveryTool(t *testing.T) {
 
 // Models read the list in each request. A token is about 4 bytes.
 func TestListOfToolsIsShortWithAnyScopes(t *testing.T) {
-	all := catalog.New(catalog.Options{Registry: tool.NewRegistry(new(machines), nil, nil), Config: config.Default})
+	all := catalog.New(catalog.Options{Services: new(service.Services), Registry: tool.NewRegistry(new(machines), nil, nil), Config: config.Default})
 	for set := range 1 << len(protocol.AppScopes) {
 		var scopes []protocol.Scope
 		for i, s := range protocol.AppScopes {
@@ -102,8 +103,8 @@ func TestArgumentsOfMachinesToolsStayDescribed(t *testing.T) {
 func TestAllToolsAreListed(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		list, err := b.connect(t, "all", nil, legacy).ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 18 {
-			t.Errorf("got %d tools, %v, want 18", len(list.Tools), err)
+		if err != nil || len(list.Tools) != 22 {
+			t.Errorf("got %d tools, %v, want 22", len(list.Tools), err)
 		}
 	})
 }
@@ -246,7 +247,7 @@ func TestChangedScopesChangeTheTools(t *testing.T) {
 	case <-time.After(3 * time.Minute):
 		t.Fatal("got no notification in time, want one")
 	}
-	if len(before.Tools) != 18 || len(b.mcp.clients["app_all"].tools) != 2 {
-		t.Errorf("got %d tools before, %d after, want 18, 2", len(before.Tools), len(b.mcp.clients["app_all"].tools))
+	if len(before.Tools) != 22 || len(b.mcp.clients["app_all"].tools) != 2 {
+		t.Errorf("got %d tools before, %d after, want 22, 2", len(before.Tools), len(b.mcp.clients["app_all"].tools))
 	}
 }

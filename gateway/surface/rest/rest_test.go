@@ -23,6 +23,7 @@ import (
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/tool/job"
 )
@@ -55,7 +56,7 @@ func (noTools) ToolsOf(auth.Principal) []protocol.ToolSpec { return nil }
 
 func serve(t testing.TB) (*fake, *httptest.Server) {
 	f := &fake{
-		Catalog: catalog.New(catalog.Options{Registry: noTools{}, Config: config.Default}),
+		Catalog: catalog.New(catalog.Options{Services: new(service.Services), Registry: noTools{}, Config: config.Default}),
 		call: func(context.Context, catalog.Request) (job.Result, error) {
 			return job.Result{Data: json.RawMessage(`{"ok":true}`), Message: "Done"}, nil
 		},

@@ -26,6 +26,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	deviceMethods{s.Devices, s.Nodes}.register(all)
 	registerApps(all, s.Programs.Apps, s.Programs.Commands)
 	registerServers(all, s.Servers)
+	s.Published.register(all)
 	registerCatalog(all, s.Programs.Catalog)
 	s.Questions.register(all)
 	ruleMethods{s.Rules, s.Questions.Queue, s.Records.Journal, s.Nodes}.register(all)

@@ -33,6 +33,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/surface/bearer"
 )
 
@@ -71,6 +72,10 @@ func (s *Server) Owner() http.Handler {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
+	if name, ok := service.NameIn(r.Host); ok && trusted == nil && r.TLS == nil && s.services.Web.Site != nil {
+		s.services.Web.Site.ServeName(name, w, r)
+		return
+	}
 	err := crash.Run(r.Method+" "+r.URL.Path, func() { s.route(w, r, trusted) })
 	if err != nil { // it has no effect on an answer that has begun
 		bearer.Fail(w, http.StatusInternalServerError, protocol.NewFault(protocol.FaultInternal, err.Error()))

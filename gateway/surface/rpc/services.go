@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"fairlead/gateway/approval"
@@ -16,6 +17,7 @@ import (
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/servers"
+	"fairlead/gateway/service"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
 	"fairlead/gateway/tool"
@@ -200,10 +202,35 @@ type Web struct {
 	// Programs serves MCP, REST and their sign-in, and checks the caller's token itself; nil answers
 	// 404.
 	Programs http.Handler
+	// Site serves the published services under their host names.
+	Site *service.Site
 	// Ready reports whether the gateway can do its work; /health says so. nil: it always can.
 	Ready func() bool
 	// CheckOrigin checks a request's Host and Origin.
 	CheckOrigin func(r *http.Request) error
+}
+
+// Published are the published services and the links to them.
+type Published struct {
+	Services *service.Services
+	Visits   *service.Visits
+}
+
+func (p Published) register(all methods) {
+	handle(all, protocol.ServicesList, query(func(context.Context) (protocol.ServicesListResult, error) {
+		return protocol.ServicesListResult{Services: p.Services.List()}, nil
+	}))
+	handle(all, protocol.ServiceLink, plain(func(ctx context.Context, in protocol.ServiceLinkParams) (protocol.ServiceLinkResult, error) {
+		v, err := p.Services.Get(in.ID)
+		if err != nil {
+			return protocol.ServiceLinkResult{}, protocol.ErrNotFound.With(err.Error())
+		}
+		url, err := p.Visits.Link(ctx, v, in.Email)
+		if f, ok := errors.AsType[*protocol.Fault](err); ok {
+			err = protocol.ErrBadRequest.With(f.Message)
+		}
+		return protocol.ServiceLinkResult{URL: url}, err
+	}))
 }
 
 // Services are the parts of the gateway that the surface uses. Each group of methods gets its own.
@@ -232,6 +259,7 @@ type Services struct {
 	Nodes       *nodes.Hub
 	Devices     *pairing.Manager
 	Servers     *servers.Manager
+	Published   Published
 	Programs    Programs
 	Tunnels     *tunnel.Tunnels
 	Forwards    *forward.Forwards

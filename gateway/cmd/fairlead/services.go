@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"fairlead/gateway/peer/format"
+	"fairlead/gateway/protocol"
+)
+
+func servicesCommand(o *options) *cobra.Command {
+	list := command("list", "List the published services", cobra.NoArgs,
+		onMethodWithNames(o, protocol.ServicesList, func([]string) (protocol.Empty, error) { return protocol.Empty{}, nil }, printServices))
+	link := command("link SERVICE [EMAIL]", "Make a link that lets you, or a visitor, in once", cobra.RangeArgs(1, 2),
+		onMethod(o, protocol.ServiceLink, func(args []string) (protocol.ServiceLinkParams, error) {
+			p := protocol.ServiceLinkParams{ID: protocol.ServiceID(args[0])}
+			if len(args) > 1 {
+				p.Email = args[1]
+			}
+			return p, nil
+		}, func(out io.Writer, r protocol.ServiceLinkResult) error {
+			_, err := fmt.Fprintln(out, r.URL)
+			return err
+		}))
+	link.Long = `Makes a link that works once, within a day. Whoever has it gets in: give it only to its visitor.
+The address must be among the visitors of the service; without one the link is for you.`
+	cmd := group("services", "See the published services, and let visitors in", list, link)
+	cmd.Long = `A service gives an app of a machine an address that browsers can open. The tools service_publish,
+service_update, service_share and service_delete change services, and you are asked about each change:
+fairlead call service_publish --help`
+	return cmd
+}
+
+func printServices(out io.Writer, r protocol.ServicesListResult, names nameBook) error {
+	var t table
+	for _, v := range r.Services {
+		state := "you alone"
+		switch {
+		case !v.Enabled:
+			state = "off"
+		case !v.SignIn:
+			state = "EVERYONE"
+		case len(v.Visitors) > 0:
+			state = "you and " + format.Plural(len(v.Visitors), "visitor")
+		}
+		t.row(string(v.ID), flat(v.Title), names.machines.of(v.NodeID), v.Target, v.URL, state)
+	}
+	return t.print(out, "No service is published.")
+}

@@ -1,0 +1,206 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"fairlead/gateway/peer/toolkit"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
+	"fairlead/gateway/tool"
+)
+
+// Published are the published services; *service.Services implements it.
+type Published interface {
+	List() []protocol.Service
+	Publish(ctx context.Context, d service.Definition, by string) (protocol.Service, error)
+	Update(ctx context.Context, id protocol.ServiceID, c service.Change, by string) (protocol.Service, error)
+	Share(ctx context.Context, id protocol.ServiceID, action string, emails []string, by string) (protocol.Service, error)
+	Delete(ctx context.Context, id protocol.ServiceID, by string) (protocol.Service, error)
+}
+
+// Names of the tools for services.
+const (
+	ServiceList    = "ServiceList"
+	ServicePublish = "ServicePublish"
+	ServiceUpdate  = "ServiceUpdate"
+	ServiceShare   = "ServiceShare"
+	ServiceDelete  = "ServiceDelete"
+)
+
+// PublishIn are the arguments of gsv__ServicePublish.
+type PublishIn struct {
+	Machine  protocol.NodeID `json:"machine" jsonschema:"ID of the machine on which the app runs"`
+	Target   string          `json:"target" jsonschema:"address of the app as the machine reaches it, such as http://127.0.0.1:3000"`
+	Title    string          `json:"title,omitempty" jsonschema:"name for people"`
+	Enabled  *bool           `json:"enabled,omitempty" jsonschema:"default true"`
+	SignIn   *bool           `json:"signIn,omitempty" jsonschema:"default true; false lets in everyone who reaches the address: only if the person asks for that"`
+	Visitors []string        `json:"visitors,omitempty" jsonschema:"email addresses, or patterns such as *@company.com, that may sign in beside the owner"`
+}
+
+// UpdateIn are the arguments of gsv__ServiceUpdate.
+type UpdateIn struct {
+	Service protocol.ServiceID `json:"service" jsonschema:"ID of the service"`
+	Target  *string            `json:"target,omitempty" jsonschema:"address of the app as the machine reaches it"`
+	Title   *string            `json:"title,omitempty" jsonschema:"name for people"`
+	Enabled *bool              `json:"enabled,omitempty" jsonschema:"false closes it at once"`
+	SignIn  *bool              `json:"signIn,omitempty" jsonschema:"false lets in everyone who reaches the address: only if the person asks for that"`
+}
+
+// ShareIn are the arguments of gsv__ServiceShare.
+type ShareIn struct {
+	Service  protocol.ServiceID `json:"service" jsonschema:"ID of the service"`
+	Action   string             `json:"action" jsonschema:"add, remove, or revoke for all"`
+	Visitors []string           `json:"visitors,omitempty" jsonschema:"email addresses or patterns to add or remove"`
+}
+
+// DeleteIn are the arguments of gsv__ServiceDelete.
+type DeleteIn struct {
+	Service protocol.ServiceID `json:"service" jsonschema:"ID of the service"`
+}
+
+// ServicesOut are the published services.
+type ServicesOut struct {
+	Services []protocol.Service `json:"services"`
+}
+
+// serviceTools are the tools for published services.
+type serviceTools struct {
+	published Published
+	nameOf    func(protocol.NodeID) string // of a machine, for people; may return nothing
+}
+
+func (t serviceTools) list() []tool.Own {
+	change := toolkit.Traits{Effect: protocol.EffectWrite}
+	list := own(protocol.ScopeAdmin,
+		toolkit.WithPreview(toolkit.Define(ServicePublish, "Give an app of a machine an address that browsers can open. The person is always asked.", change, t.publish), t.previewPublish),
+		toolkit.WithPreview(toolkit.Define(ServiceUpdate, "Change a published service, or switch it off.", change, t.update), t.previewUpdate),
+		toolkit.WithPreview(oneOf(toolkit.Define(ServiceShare, "Change who may visit a published service.", change, t.share), "action", service.ShareAdd, service.ShareRemove, service.ShareRevoke), t.previewShare),
+		toolkit.WithPreview(toolkit.Define(ServiceDelete, "Delete a published service with its address.", change, t.delete), t.previewDelete),
+	)
+	list = append(list, own(protocol.ScopeRead, toolkit.Define(ServiceList, "List the published services with their addresses and visitors.",
+		toolkit.Traits{Effect: protocol.EffectRead, Idempotent: true}, func(context.Context, tool.Call, struct{}) (ServicesOut, error) {
+			return ServicesOut{t.published.List()}, nil
+		}))...)
+	for i := range list {
+		list[i].Apps = []protocol.Scope{protocol.ScopeService}
+	}
+	return list
+}
+
+func (t serviceTools) publish(ctx context.Context, c tool.Call, in PublishIn) (protocol.Service, error) {
+	target, err := service.ParseTarget(in.Target, "")
+	if err != nil {
+		return protocol.Service{}, err
+	}
+	return t.published.Publish(ctx, service.Definition{
+		NodeID: in.Machine, Title: in.Title, Target: target, Enabled: isOn(in.Enabled), SignIn: isOn(in.SignIn), Visitors: in.Visitors,
+	}, c.Principal.String())
+}
+
+// isOn is the value of a setting whose default is true.
+func isOn(p *bool) bool { return p == nil || *p }
+
+func (t serviceTools) update(ctx context.Context, c tool.Call, in UpdateIn) (protocol.Service, error) {
+	change := service.Change{Title: in.Title, Enabled: in.Enabled, SignIn: in.SignIn}
+	if in.Target != nil {
+		target, err := service.ParseTarget(*in.Target, "")
+		if err != nil {
+			return protocol.Service{}, err
+		}
+		change.Target = &target
+	}
+	return t.published.Update(ctx, in.Service, change, c.Principal.String())
+}
+
+func (t serviceTools) share(ctx context.Context, c tool.Call, in ShareIn) (protocol.Service, error) {
+	return t.published.Share(ctx, in.Service, in.Action, in.Visitors, c.Principal.String())
+}
+
+func (t serviceTools) delete(ctx context.Context, c tool.Call, in DeleteIn) (protocol.Service, error) {
+	return t.published.Delete(ctx, in.Service, c.Principal.String())
+}
+
+func (t serviceTools) previewPublish(_ context.Context, _ tool.Call, in PublishIn) (p protocol.CallPreview, err error) {
+	target, err := service.ParseTarget(in.Target, "")
+	if err != nil {
+		return protocol.CallPreview{Problem: err.Error()}, nil
+	}
+	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at an address of this gateway for %s", target, t.machine(in.Machine), audience(isOn(in.SignIn) || len(in.Visitors) > 0, in.Visitors))
+	if !isOn(in.Enabled) {
+		p.Publishes += ", once it is switched on"
+	}
+	return p, nil
+}
+
+func (t serviceTools) previewUpdate(_ context.Context, _ tool.Call, in UpdateIn) (p protocol.CallPreview, err error) {
+	v, problem := t.serviceOf(in.Service)
+	if problem != "" {
+		return protocol.CallPreview{Problem: problem}, nil
+	}
+	if in.Target != nil {
+		target, err := service.ParseTarget(*in.Target, "")
+		if err != nil {
+			return protocol.CallPreview{Problem: err.Error()}, nil
+		}
+		v.Target = target.String()
+	}
+	if in.SignIn != nil {
+		v.SignIn = *in.SignIn
+	}
+	if in.Enabled != nil && !*in.Enabled {
+		p.Publishes = fmt.Sprintf("Switches off %s at %s", v.Title, v.URL)
+		return p, nil
+	}
+	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at %s for %s", v.Target, t.machine(v.NodeID), v.URL, audience(v.SignIn, v.Visitors))
+	return p, nil
+}
+
+func (t serviceTools) previewShare(_ context.Context, _ tool.Call, in ShareIn) (p protocol.CallPreview, err error) {
+	v, problem := t.serviceOf(in.Service)
+	switch {
+	case problem != "":
+		return protocol.CallPreview{Problem: problem}, nil
+	case in.Action == service.ShareAdd:
+		p.Publishes = fmt.Sprintf("Lets %s visit %s at %s", strings.Join(in.Visitors, ", "), v.Title, v.URL)
+	case in.Action == service.ShareRemove:
+		p.Publishes = fmt.Sprintf("Keeps %s out of %s at %s", strings.Join(in.Visitors, ", "), v.Title, v.URL)
+	default:
+		p.Publishes = fmt.Sprintf("Keeps everyone but you out of %s at %s", v.Title, v.URL)
+	}
+	return p, nil
+}
+
+func (t serviceTools) previewDelete(_ context.Context, _ tool.Call, in DeleteIn) (protocol.CallPreview, error) {
+	v, problem := t.serviceOf(in.Service)
+	if problem != "" {
+		return protocol.CallPreview{Problem: problem}, nil
+	}
+	return protocol.CallPreview{Publishes: fmt.Sprintf("Deletes %s with its address %s", v.Title, v.URL)}, nil
+}
+
+// machine names a machine for people.
+func (t serviceTools) machine(id protocol.NodeID) string { return cmp.Or(t.nameOf(id), string(id)) }
+
+// serviceOf returns a service, or says that it does not exist.
+func (t serviceTools) serviceOf(id protocol.ServiceID) (v protocol.Service, problem string) {
+	for _, v := range t.published.List() {
+		if v.ID == id {
+			return v, ""
+		}
+	}
+	return v, fmt.Sprintf("there is no service %s", id)
+}
+
+// audience says who can reach a service.
+func audience(signIn bool, visitors []string) string {
+	switch {
+	case !signIn:
+		return "EVERYONE who can reach this gateway, without a sign-in"
+	case len(visitors) == 0:
+		return "you alone"
+	}
+	return "you and " + strings.Join(visitors, ", ")
+}

@@ -1,0 +1,74 @@
+package native
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
+	"fairlead/gateway/store"
+	"fairlead/gateway/tool"
+)
+
+func openServices(t *testing.T) (serviceTools, protocol.Service) {
+	t.Helper()
+	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "gateway.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	s, err := service.Open(t.Context(), db.Services, func(name string) string { return "http://" + name + ".localhost" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := serviceTools{s, func(id protocol.NodeID) string { return map[protocol.NodeID]string{"nas": "The big one"}[id] }}
+	v, err := tools.publish(t.Context(), tool.Call{}, PublishIn{Machine: "nas", Target: "3000", Title: "Wiki", Visitors: []string{"ann@example.com"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools, v
+}
+
+func TestQuestionsAboutServicesSayWhoCanReachWhat(t *testing.T) {
+	s, v := openServices(t)
+	yes, no, other := true, false, "localhost:81"
+	ctx := context.WithoutCancel(t.Context())
+	preview := func(p protocol.CallPreview, _ error) string { return p.Publishes + p.Problem }
+	for want, got := range map[string]string{
+		"Makes http://127.0.0.1:3000/ of The big one reachable at an address of this gateway for you alone":                                                             preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas", Target: "3000"})),
+		"Makes http://127.0.0.1:3000/ of pi reachable at an address of this gateway for you and *@company.com":                                                          preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "pi", Target: "3000", SignIn: &no, Visitors: []string{"*@company.com"}})),
+		"Makes http://127.0.0.1:3000/ of pi reachable at an address of this gateway for EVERYONE who can reach this gateway, without a sign-in, once it is switched on": preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "pi", Target: "3000", SignIn: &no, Enabled: &no})),
+		"Makes http://localhost:81/ of The big one reachable at " + v.URL + " for you and ann@example.com":                                                              preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Target: &other, Enabled: &yes})),
+		"Makes http://127.0.0.1:3000/ of The big one reachable at " + v.URL + " for EVERYONE who can reach this gateway, without a sign-in":                             preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, SignIn: &no})),
+		"Switches off Wiki at " + v.URL:                                      preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Enabled: &no})),
+		"Lets bob@example.com, *@x.example visit Wiki at " + v.URL:           preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareAdd, Visitors: []string{"bob@example.com", "*@x.example"}})),
+		"Keeps ann@example.com out of Wiki at " + v.URL:                      preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareRemove, Visitors: []string{"ann@example.com"}})),
+		"Keeps everyone but you out of Wiki at " + v.URL:                     preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareRevoke})),
+		"Deletes Wiki with its address " + v.URL:                             preview(s.previewDelete(ctx, tool.Call{}, DeleteIn{Service: v.ID})),
+		"the target is empty: give an address such as http://127.0.0.1:3000": preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas"})),
+		"there is no service svc_2":                                          preview(s.previewDelete(ctx, tool.Call{}, DeleteIn{Service: "svc_2"})),
+	} {
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestTheAgentChangesServicesWithItsTools(t *testing.T) {
+	s, v := openServices(t)
+	title, off := "Notes", false
+	if got, err := s.update(t.Context(), tool.Call{}, UpdateIn{Service: v.ID, Title: &title, Enabled: &off}); err != nil || got.Title != "Notes" || got.Enabled {
+		t.Errorf("got %+v, %v; want the title changed and the service off", got, err)
+	}
+	if got, err := s.share(t.Context(), tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareRevoke}); err != nil || len(got.Visitors) > 0 {
+		t.Errorf("got %+v, %v; want no visitors", got, err)
+	}
+	if _, err := s.delete(t.Context(), tool.Call{}, DeleteIn{Service: v.ID}); err != nil {
+		t.Error(err)
+	}
+	if list := s.published.List(); len(list) > 0 {
+		t.Errorf("got %+v, want no services", list)
+	}
+}

@@ -1,0 +1,51 @@
+package protocol
+
+// ServiceID names a published service.
+type ServiceID string
+
+// Modes of a service.
+const (
+	ServiceProxy    = "proxy"    // leads to an app that speaks HTTP
+	ServiceTerminal = "terminal" // reserved: shows a command in a terminal
+)
+
+// Service is an app of a machine with an address of its own.
+type Service struct {
+	ID      ServiceID `json:"id"`
+	NodeID  NodeID    `json:"nodeId"`
+	Name    string    `json:"name"` // the first part of its host name
+	Title   string    `json:"title"`
+	Mode    string    `json:"mode"`
+	Target  string    `json:"target"` // the whole address, as the machine reaches it
+	Enabled bool      `json:"enabled"`
+	// SignIn is false for a service that everyone can use who reaches its address.
+	SignIn bool `json:"signIn"`
+	// Visitors are the email addresses, and patterns such as *@company.com, that may sign in beside
+	// the owner.
+	Visitors  []string `json:"visitors"`
+	URL       string   `json:"url"` // of the best address
+	CreatedAt int64    `json:"createdAt"`
+	UpdatedAt int64    `json:"updatedAt"`
+}
+
+// ServicesListResult lists the published services, the oldest first.
+type ServicesListResult struct {
+	Services []Service `json:"services"`
+}
+
+// ServiceLinkParams asks for a link that lets a visitor in once, within a day.
+type ServiceLinkParams struct {
+	ID    ServiceID `json:"id"`
+	Email string    `json:"email,omitempty"` // empty: for the owner
+}
+
+// ServiceLinkResult has the link. It is a secret.
+type ServiceLinkResult struct {
+	URL string `json:"url"`
+}
+
+// Methods of services. They are changed by tools, about which the person is asked.
+var (
+	ServicesList = Method[Empty, ServicesListResult]{"services.list", ScopeRead, clients, extension}
+	ServiceLink  = Method[ServiceLinkParams, ServiceLinkResult]{"services.link", ScopeAdmin, clients, extension}
+)

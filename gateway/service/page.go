@@ -1,0 +1,48 @@
+package service
+
+import (
+	_ "embed"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+// page is what a visitor sees instead of the app.
+type page struct {
+	Title, Text string
+	Retries     bool   // it loads again by itself
+	Link        string // secret of a link that the page's button uses
+}
+
+var (
+	noService = page{Title: "There is nothing here", Text: "This address leads to no app now. Its owner may have closed it."}
+	signIn    = page{Title: "Sign in", Text: "Open this address with the link that its owner gave you. A link works once; then this browser is known."}
+	usedLink  = page{Title: "This link does not work", Text: "It was used already or is older than a day. Ask the owner for a new one."}
+	otherSite = page{Title: "Open the link again", Text: "Another site tried to use this link for you."}
+	offline   = page{Title: "The computer is offline", Text: "The app runs on a computer that is not connected now. This page tries again by itself.", Retries: true}
+	denied    = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
+	silent    = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}
+	broken    = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
+	enterPage = page{Text: "The link works once. Then this browser is known."}
+)
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// answer shows a page, or its text to programs.
+func answer(w http.ResponseWriter, r *http.Request, status int, p page) {
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Error(w, p.Title+". "+p.Text, status)
+		return
+	}
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
+	h.Set("Referrer-Policy", "no-referrer")
+	w.WriteHeader(status)
+	_ = pageTemplate.Execute(w, p) // the visitor may have left
+}

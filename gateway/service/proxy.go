@@ -1,0 +1,278 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/publicnet"
+	"fairlead/gateway/peer/tunnel"
+	"fairlead/gateway/protocol"
+)
+
+// Dial connects to a target of a machine. It fails with protocol.ErrUnavailable if the machine is
+// offline.
+type Dial func(ctx context.Context, node protocol.NodeID, service protocol.ServiceID, t Target) (net.Conn, error)
+
+// Site serves the services under their host names: it lets visitors in and passes their requests on.
+type Site struct {
+	services  *Services
+	visits    *Visits
+	dial      Dial
+	transport *http.Transport
+}
+
+// NewSite returns a site. Close it.
+func NewSite(s *Services, v *Visits, dial Dial) *Site {
+	p := &Site{services: s, visits: v, dial: dial}
+	p.transport = &http.Transport{
+		DialContext: p.dialPlain, DialTLSContext: p.dialTLS, DisableCompression: true,
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, ExpectContinueTimeout: time.Second,
+	}
+	return p
+}
+
+// Close closes the unused connections.
+func (p *Site) Close() { p.transport.CloseIdleConnections() }
+
+// Paths below ownPath belong to the site, not to the app.
+const (
+	ownPath   = "/.fairlead/"
+	enterPath = ownPath + "enter"
+)
+
+// NameIn returns the first part of the host name under which a service is reached on this
+// computer; ok is false if a request is for the gateway itself.
+func NameIn(host string) (name string, ok bool) {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.CutSuffix(strings.ToLower(strings.TrimSuffix(host, ".")), localSuffix)
+}
+
+// localSuffix is the domain whose names browsers look up on the computer itself and keep apart.
+const localSuffix = ".localhost"
+
+// LocalURL returns the address of a service on this computer; port is the gateway's.
+func LocalURL(name string, port int) string {
+	return fmt.Sprintf("http://%s%s:%d", name, localSuffix, port)
+}
+
+// ServeName serves a request to the service whose host name begins with name. A panic ends the
+// connection, so that half an answer is not taken for a whole one.
+func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if v := recover(); v != nil {
+			if v != http.ErrAbortHandler {
+				slog.Error("A visit failed", "service", name, "panic", v, "stack", string(debug.Stack()))
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	v, ctx, ok := p.services.Visit(name)
+	switch {
+	case !ok:
+		answer(w, r, http.StatusNotFound, noService)
+		return
+	case r.URL.Path == enterPath:
+		p.visits.enter(w, r, v)
+		return
+	case strings.HasPrefix(r.URL.Path, ownPath):
+		answer(w, r, http.StatusNotFound, noService)
+		return
+	}
+	if ok, err := p.visits.allow(r, v); err != nil {
+		slog.Error("A visitor could not be checked", "service", v.ID, "err", err)
+		answer(w, r, http.StatusInternalServerError, broken)
+		return
+	} else if !ok {
+		answer(w, r, http.StatusUnauthorized, signIn)
+		return
+	}
+	t, err := ParseTarget(v.Target, "")
+	if err != nil {
+		answer(w, r, http.StatusBadGateway, broken)
+		return
+	}
+	if r.URL.Path == "/" && t.Path != "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		http.Redirect(w, r, t.Path, http.StatusFound)
+		return
+	}
+	// The visit ends when the service changes.
+	visit, end := context.WithCancel(r.Context())
+	defer end()
+	defer crash.WhenDone(ctx, end)()
+	c := http.NewResponseController(w) // uploads and answers take as long as they take
+	_ = c.SetReadDeadline(time.Time{})
+	_ = c.SetWriteDeadline(time.Time{})
+	p.forward(v, t).ServeHTTP(w, r.WithContext(withVisit(visit, v, t)))
+}
+
+// forward returns the proxy for a request.
+func (p *Site) forward(v protocol.Service, t Target) *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Transport: p.transport, FlushInterval: -1,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			// The host is a key of the transport's pool: after a change no old connection is used again.
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", string(v.ID)+"."+strconv.FormatInt(v.UpdatedAt, 10)
+			if t.TLS {
+				r.Out.URL.Scheme = "https"
+			}
+			r.Out.Host = t.hostHeader()
+			for name := range r.Out.Header {
+				if strings.HasPrefix(name, "X-Forwarded-") || name == "X-Real-Ip" {
+					r.Out.Header.Del(name)
+				}
+			}
+			r.SetXForwarded()
+			removeCookie(r.Out)
+			for _, name := range []string{"Origin", "Referer"} {
+				if text := r.Out.Header.Get(name); text != "" {
+					r.Out.Header.Set(name, originOf(text, r.In.Host, t))
+				}
+			}
+		},
+		ModifyResponse: func(r *http.Response) error {
+			fixLocation(r.Header, t)
+			fixCookies(r.Header)
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			switch {
+			case errors.Is(err, context.Canceled):
+				answer(w, r, http.StatusNotFound, noService)
+			case errors.Is(err, protocol.ErrUnavailable), errors.Is(err, protocol.ErrNotConnected):
+				answer(w, r, http.StatusServiceUnavailable, offline)
+			case errors.Is(err, tunnel.ErrDenied):
+				answer(w, r, http.StatusBadGateway, denied)
+			default:
+				slog.Info("An app does not answer", "service", v.ID, "err", err)
+				answer(w, r, http.StatusBadGateway, silent)
+			}
+		},
+	}
+}
+
+type visitKey struct{}
+
+type visiting struct {
+	service protocol.Service
+	target  Target
+}
+
+func withVisit(ctx context.Context, v protocol.Service, t Target) context.Context {
+	return context.WithValue(ctx, visitKey{}, visiting{v, t})
+}
+
+// dialPlain connects to the target of the visit.
+func (p *Site) dialPlain(ctx context.Context, _, _ string) (net.Conn, error) {
+	x, ok := ctx.Value(visitKey{}).(visiting)
+	if !ok {
+		return nil, errors.New("no visit")
+	}
+	return p.dial(ctx, x.service.NodeID, x.service.ID, x.target)
+}
+
+// dialTLS does the same for a target that speaks TLS. The certificate of an app on the machine itself
+// is not checked: nothing leaves the machine, and such apps make their own.
+func (p *Site) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	plain, err := p.dialPlain(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	t := ctx.Value(visitKey{}).(visiting).target
+	c := tls.Client(plain, &tls.Config{ServerName: t.Host, InsecureSkipVerify: publicnet.IsLoopback(t.Host)})
+	if err := c.HandshakeContext(ctx); err != nil {
+		plain.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// hostHeader returns the host as the target expects to be called.
+func (t Target) hostHeader() string {
+	return strings.TrimSuffix(strings.SplitN(t.String(), "://", 2)[1], t.Path)
+}
+
+// originOf replaces the service's own origin by that of its target, because apps compare it with the
+// host that they are called by. Other origins stay.
+func originOf(text, host string, t Target) string {
+	u, err := url.Parse(text)
+	if err != nil || !strings.EqualFold(u.Host, host) {
+		return text
+	}
+	u.Scheme, u.Host = "http", t.hostHeader()
+	if t.TLS {
+		u.Scheme = "https"
+	}
+	return u.String()
+}
+
+// fixLocation makes addresses of the target relative: a visitor cannot reach it.
+func fixLocation(h http.Header, t Target) {
+	for _, name := range []string{"Location", "Content-Location"} {
+		u, err := url.Parse(h.Get(name))
+		if err != nil || u.Host == "" {
+			continue
+		}
+		if own, err := ParseTarget(u.Scheme+"://"+u.Host, ""); err == nil && own.Port == t.Port && (own.Host == t.Host || publicnet.IsLoopback(own.Host) && publicnet.IsLoopback(t.Host)) {
+			u.Scheme, u.Host, u.User = "", "", nil
+			if u.Path == "" {
+				u.Path = "/"
+			}
+			h.Set(name, u.String())
+		}
+	}
+}
+
+// fixCookies makes the app's cookies those of the service's host alone, and keeps it from setting the
+// site's own.
+func fixCookies(h http.Header) {
+	var kept []string
+	for _, line := range h.Values("Set-Cookie") {
+		parts := strings.Split(line, ";")
+		name, _, _ := strings.Cut(parts[0], "=")
+		if isOwnCookie(strings.TrimSpace(name)) {
+			continue
+		}
+		fixed := parts[:1]
+		for _, part := range parts[1:] {
+			if attribute, _, _ := strings.Cut(part, "="); !strings.EqualFold(strings.TrimSpace(attribute), "domain") {
+				fixed = append(fixed, part)
+			}
+		}
+		kept = append(kept, strings.Join(fixed, ";"))
+	}
+	h.Del("Set-Cookie")
+	for _, line := range kept {
+		h.Add("Set-Cookie", line)
+	}
+}
+
+// removeCookie removes the site's own cookie from a request to the app.
+func removeCookie(r *http.Request) {
+	var kept []string
+	for _, line := range r.Header.Values("Cookie") {
+		for part := range strings.SplitSeq(line, ";") {
+			if name, _, _ := strings.Cut(part, "="); !isOwnCookie(strings.TrimSpace(name)) {
+				kept = append(kept, strings.TrimSpace(part))
+			}
+		}
+	}
+	r.Header.Del("Cookie")
+	if len(kept) > 0 {
+		r.Header.Set("Cookie", strings.Join(kept, "; "))
+	}
+}

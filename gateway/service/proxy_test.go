@@ -1,0 +1,396 @@
+package service
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"fairlead/gateway/protocol"
+)
+
+// app starts an app that a service can lead to.
+func app(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") }
+
+func TestWithoutASignInNothingReachesTheApp(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, nil)
+	b := s.browser(t)
+	for _, path := range []string{"/", "/a", enterPath, ownPath + "x"} {
+		status, text := read(t)(b.Get(v.URL + path))
+		if text == "hello" || status == http.StatusOK && path != enterPath {
+			t.Errorf("%s answers %d %s, want a page of the gateway", path, status, text)
+		}
+	}
+	r, _ := http.NewRequest("GET", v.URL, nil)
+	r.AddCookie(&http.Cookie{Name: plainCookie, Value: "guessed"})
+	if status, text := read(t)(b.Do(r)); status != http.StatusUnauthorized || !strings.Contains(text, "Sign in") {
+		t.Errorf("a guessed cookie gets %d %s, want 401 and the page", status, text)
+	}
+	if len(s.dialed) > 0 {
+		t.Errorf("got connections to the app %v, want none", s.dialed)
+	}
+}
+
+func TestALinkWorksOnceAndOnlyByItsButton(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, nil)
+	link, err := s.visits.Link(t.Context(), v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what programs do that show a preview of a link
+		if status, text := read(t)(s.browser(t).Get(link)); status != http.StatusOK || text == "hello" {
+			t.Errorf("looking at the link gets %d %s, want the page with the button", status, text)
+		}
+	}
+	other, _ := http.NewRequest("POST", link, strings.NewReader(url.Values{"link": {strings.Split(link, "=")[1]}}.Encode()))
+	other.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	other.Header.Set("Origin", "https://evil.example")
+	if status, text := read(t)(s.browser(t).Do(other)); status != http.StatusForbidden {
+		t.Errorf("another site's form gets %d %s, want 403", status, text)
+	}
+	b := s.browser(t)
+	if status, text := use(t, b, link); status != http.StatusOK || text != "hello" {
+		t.Errorf("the button gets %d %s, want the app", status, text)
+	}
+	if status, text := use(t, s.browser(t), link); status != http.StatusForbidden || !strings.Contains(text, "used already") {
+		t.Errorf("the second use gets %d %s, want 403 and the reason", status, text)
+	}
+	if status, text := read(t)(b.Get(v.URL + "/again")); text != "hello" {
+		t.Errorf("a later visit gets %d %s, want the app", status, text)
+	}
+}
+
+func TestALinkOfOneServiceOpensNoOther(t *testing.T) {
+	s := newSite(t)
+	one, two := s.publish(t, app(t, hello).URL, nil), s.publish(t, app(t, hello).URL, nil)
+	link, err := s.visits.Link(t.Context(), one, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := strings.Replace(link, one.Name, two.Name, 1)
+	if status, text := use(t, s.browser(t), moved); status != http.StatusForbidden {
+		t.Errorf("got %d %s, want 403", status, text)
+	}
+	b := s.enter(t, one, "")
+	u, _ := url.Parse(one.URL)
+	r, _ := http.NewRequest("GET", two.URL, nil)
+	r.AddCookie(b.Jar.Cookies(u)[0])
+	if status, text := read(t)(s.browser(t).Do(r)); status != http.StatusUnauthorized {
+		t.Errorf("the cookie of another service gets %d %s, want 401", status, text)
+	}
+}
+
+func TestWhoIsTakenOffTheListIsOutAtOnce(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, func(d *Definition) { d.Visitors = []string{"*@company.com", "bob@partner.com"} })
+	if link, err := s.visits.Link(t.Context(), v, "eve@evil.example"); err == nil {
+		t.Errorf("got the link %s for somebody who is not on the list, want an error", link)
+	}
+	owner, ann, bob := s.enter(t, v, ""), s.enter(t, v, "Ann@Company.com"), s.enter(t, v, "bob@partner.com")
+	if _, err := s.Share(t.Context(), v.ID, ShareRemove, []string{"*@COMPANY.com"}, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	for who, c := range map[string]struct {
+		b    *http.Client
+		want int
+	}{"the owner": {owner, 200}, "Ann": {ann, 401}, "Bob": {bob, 200}} {
+		if status, text := read(t)(c.b.Get(v.URL)); status != c.want {
+			t.Errorf("%s gets %d %s, want %d", who, status, text, c.want)
+		}
+	}
+	if _, err := s.Share(t.Context(), v.ID, ShareRevoke, nil, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	if status, text := read(t)(bob.Get(v.URL)); status != 401 {
+		t.Errorf("Bob gets %d %s after all were removed, want 401", status, text)
+	}
+}
+
+func TestTheAppSeesNeitherOurCookieNorForgedAddresses(t *testing.T) {
+	var got http.Header
+	var host string
+	srv := app(t, func(_ http.ResponseWriter, r *http.Request) { got, host = r.Header.Clone(), r.Host })
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	b := s.enter(t, v, "")
+	r, _ := http.NewRequest("GET", v.URL+"/page", nil)
+	r.AddCookie(&http.Cookie{Name: "theirs", Value: "1"})
+	for name, value := range map[string]string{
+		"X-Forwarded-For": "6.6.6.6", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/x", "X-Real-IP": "6.6.6.6",
+		"Forwarded": "for=6.6.6.6", "Origin": v.URL, "Referer": v.URL + "/before?q=1",
+	} {
+		r.Header.Set(name, value)
+	}
+	if status, text := read(t)(b.Do(r)); status != http.StatusOK {
+		t.Fatalf("got %d %s, want 200", status, text)
+	}
+	public, _ := url.Parse(v.URL)
+	for name, want := range map[string]string{
+		"Cookie": "theirs=1", "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": public.Host, "X-Forwarded-Proto": "http", "X-Forwarded-Prefix": "", "X-Real-Ip": "",
+		"Forwarded": "", "Origin": srv.URL, "Referer": srv.URL + "/before?q=1",
+	} {
+		if text := strings.Join(got.Values(name), "|"); text != want {
+			t.Errorf("%s: got %q, want %q", name, text, want)
+		}
+	}
+	if want := strings.TrimPrefix(srv.URL, "http://"); host != want {
+		t.Errorf("Host: got %q, want %q", host, want)
+	}
+}
+
+func TestTheAppsAnswersStayOnTheServicesHost(t *testing.T) {
+	s := newSite(t)
+	var own string
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", r.URL.Query().Get("to"))
+		w.Header().Add("Set-Cookie", "id=1; Domain=localhost; Path=/; HttpOnly")
+		w.Header().Add("Set-Cookie", plainCookie+"=stolen; Path=/")
+		w.Header().Add("Set-Cookie", " "+safeCookie+" =stolen; Path=/")
+	})
+	own = srv.URL
+	v := s.publish(t, own, nil)
+	b := s.enter(t, v, "")
+	port := own[strings.LastIndex(own, ":"):]
+	for to, want := range map[string]string{
+		own + "/next?a=1":          "/next?a=1",
+		"http://localhost" + port:  "/",
+		"/relative":                "/relative",
+		"https://example.com/away": "https://example.com/away",
+		"//evil.example/":          "//evil.example/",
+	} {
+		r, err := b.Get(v.URL + "/?to=" + url.QueryEscape(to))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if got := r.Header.Get("Location"); got != want {
+			t.Errorf("Location %s: got %s, want %s", to, got, want)
+		}
+		if got := strings.Join(r.Header.Values("Set-Cookie"), "|"); got != "id=1; Path=/; HttpOnly" {
+			t.Errorf("Set-Cookie: got %q, want only the app's, without its domain", got)
+		}
+	}
+}
+
+func TestAWebSocketPassesAndEndsWithTheService(t *testing.T) {
+	var up websocket.Upgrader
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
+		c, err := up.Upgrade(w, r, nil) // it compares Origin and Host, as most apps do
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		for {
+			kind, data, err := c.ReadMessage()
+			if err != nil {
+				return
+			}
+			c.WriteMessage(kind, data)
+		}
+	})
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	b := s.enter(t, v, "")
+	u, _ := url.Parse(v.URL)
+	d := websocket.Dialer{NetDialContext: b.Transport.(*http.Transport).DialContext, Jar: b.Jar}
+	c, _, err := d.Dial("ws://"+u.Host+"/socket", http.Header{"Origin": {v.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.WriteMessage(websocket.TextMessage, []byte("ping"))
+	if _, data, err := c.ReadMessage(); string(data) != "ping" {
+		t.Fatalf("got %q, %v; want the echo", data, err)
+	}
+	off := false
+	if _, err := s.Update(t.Context(), v.ID, Change{Enabled: &off}, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, data, err := c.ReadMessage(); err == nil || isTimeout(err) {
+		t.Errorf("got %q, %v after the service was switched off; want the end of the connection", data, err)
+	}
+	if status, text := read(t)(b.Get(v.URL)); status != http.StatusNotFound {
+		t.Errorf("got %d %s, want 404", status, text)
+	}
+}
+
+func isTimeout(err error) bool {
+	t, ok := err.(interface{ Timeout() bool })
+	return ok && t.Timeout()
+}
+
+func TestEventsArriveAtOnceAndEndWithTheService(t *testing.T) {
+	next := make(chan string)
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case text := <-next:
+				fmt.Fprintf(w, "data: %s\n\n", text)
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	r, err := s.enter(t, v, "").Get(v.URL + "/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	lines := bufio.NewReader(r.Body)
+	for _, text := range []string{"one", "two"} {
+		next <- text // the next one comes only after this one was seen
+		if got, err := lines.ReadString('\n'); got != "data: "+text+"\n" {
+			t.Fatalf("got %q, %v; want the event %s", got, err, text)
+		}
+		lines.ReadString('\n')
+	}
+	if _, err := s.Delete(t.Context(), v.ID, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := io.ReadAll(lines); err == nil {
+		t.Errorf("got %q and a proper end, want a broken connection: the answer was not whole", rest)
+	}
+}
+
+func TestLargeBodiesPassBothWays(t *testing.T) {
+	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
+		sum := sha256.New()
+		io.Copy(sum, r.Body)
+		w.Header().Set("Trailer", "Sum")
+		w.Write(big)
+		w.Header().Set("Sum", fmt.Sprintf("%x", sum.Sum(nil)))
+	})
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	r, err := s.enter(t, v, "").Post(v.URL+"/up", "application/octet-stream", bytes.NewReader(big))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	got, err := io.ReadAll(r.Body)
+	if err != nil || !bytes.Equal(got, big) {
+		t.Errorf("got %d bytes, %v; want %d", len(got), err, len(big))
+	}
+	if want := fmt.Sprintf("%x", sha256.Sum256(big)); r.Trailer.Get("Sum") != want {
+		t.Errorf("the trailer is %q, want the checksum of the upload", r.Trailer.Get("Sum"))
+	}
+}
+
+func TestHalfAnAnswerIsNotTakenForAWholeOne(t *testing.T) {
+	srv := app(t, func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, "half")
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	})
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	b := s.enter(t, v, "")
+	r, err := b.Get(v.URL + "/half")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if text, err := io.ReadAll(r.Body); err == nil {
+		t.Errorf("got %q and a proper end, want an error", text)
+	}
+}
+
+func TestAServiceBeginsAtThePathOfItsTarget(t *testing.T) {
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.URL.Path) })
+	s := newSite(t)
+	v := s.publish(t, srv.URL+"/admin/", nil)
+	b := s.enter(t, v, "")
+	for path, want := range map[string]string{"": "/admin/", "/": "/admin/", "/other": "/other"} {
+		if _, text := read(t)(b.Get(v.URL + path)); text != want {
+			t.Errorf("%q shows %s, want %s", path, text, want)
+		}
+	}
+}
+
+func TestVisitorsAreToldWhatIsAway(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, "http://127.0.0.1:1/", func(d *Definition) { d.SignIn = false })
+	b := s.browser(t)
+	for _, c := range []struct {
+		fail   error
+		status int
+		want   string
+	}{
+		{nil, 502, "The app does not answer"},
+		{protocol.ErrUnavailable, 503, "The computer is offline"},
+	} {
+		s.mu.Lock()
+		s.fail = c.fail
+		s.mu.Unlock()
+		r, _ := http.NewRequest("GET", v.URL, nil)
+		r.Header.Set("Accept", "text/html")
+		status, text := read(t)(b.Do(r))
+		if status != c.status || !strings.Contains(text, c.want) || !strings.Contains(text, `http-equiv="refresh"`) {
+			t.Errorf("got %d %s; want %d, %q, and a page that tries again", status, text, c.status, c.want)
+		}
+	}
+}
+
+func TestAnAppWithItsOwnCertificateIsReached(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(hello))
+	t.Cleanup(srv.Close)
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	if status, text := read(t)(s.enter(t, v, "").Get(v.URL)); text != "hello" {
+		t.Errorf("got %d %s, want the app", status, text)
+	}
+}
+
+func TestAChangedTargetIsUsedAtOnce(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, nil)
+	b := s.enter(t, v, "")
+	read(t)(b.Get(v.URL)) // leaves an open connection
+	other := app(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the other") })
+	to, err := ParseTarget(other.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Update(t.Context(), v.ID, Change{Target: &to}, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := read(t)(b.Get(v.URL)); text != "the other" {
+		t.Errorf("got %q, want the other app", text)
+	}
+}
+
+func TestServiceNamesAreThoseOfLocalHosts(t *testing.T) {
+	for host, want := range map[string]string{
+		"app-1.localhost:8787": "app-1", "APP.localhost.": "app", "app.localhost": "app",
+		"localhost:8787": "", "127.0.0.1:8787": "", "[::1]:8787": "", "app.localhost.evil.example": "", "evil-localhost": "",
+	} {
+		if name, ok := NameIn(host); ok != (want != "") || ok && name != want {
+			t.Errorf("%s: got %q, %v; want %q", host, name, ok, want)
+		}
+	}
+}

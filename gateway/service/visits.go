@@ -1,0 +1,130 @@
+package service
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+// VisitStore stores what lets visitors in.
+type VisitStore interface {
+	PutVisit(context.Context, store.Visit) error
+	Visit(ctx context.Context, hash string, now int64) (store.Visit, bool, error)
+	Enter(ctx context.Context, link, hash string, now, until int64) (store.Visit, bool, error)
+}
+
+// How long a link can be used, and how long a sign-in lasts.
+const (
+	linkLife  = 24 * time.Hour
+	visitLife = 30 * 24 * time.Hour
+)
+
+// Visits let visitors in: the owner, and those on the list of a service.
+type Visits struct{ store VisitStore }
+
+// NewVisits returns visits that a store holds.
+func NewVisits(s VisitStore) *Visits { return &Visits{s} }
+
+// Link returns an address that lets one visitor in, once, within a day. Without an email it is for the
+// owner. The error is a *protocol.Fault, or that of the store.
+func (v *Visits) Link(ctx context.Context, s protocol.Service, email string) (string, error) {
+	visit := store.Visit{Service: s.ID, IsLink: true, IsOwner: email == "", ExpiresAt: time.Now().Add(linkLife).UnixMilli()}
+	if email != "" {
+		var err error
+		if visit.Email, err = normalAddress(email); err != nil {
+			return "", err
+		}
+		if !Matches(s.Visitors, visit.Email) {
+			return "", protocol.NewFault(protocol.FaultFailedPrecondition, visit.Email+" is not among the visitors of this service: add the address first")
+		}
+	}
+	secret := rand.Text()
+	visit.Hash = hash(secret)
+	if err := v.store.PutVisit(ctx, visit); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(s.URL, "/") + enterPath + "?" + url.Values{"link": {secret}}.Encode(), nil
+}
+
+func hash(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// Names of the site's own cookie. Over TLS a browser accepts the first one only from this very host.
+const (
+	safeCookie  = "__Host-fairlead-visit"
+	plainCookie = "fairlead-visit"
+)
+
+func isOwnCookie(name string) bool { return name == safeCookie || name == plainCookie }
+
+func cookieName(r *http.Request) string {
+	if r.TLS != nil {
+		return safeCookie
+	}
+	return plainCookie
+}
+
+// allow reports whether the sender of a request may visit a service now.
+func (v *Visits) allow(r *http.Request, s protocol.Service) (bool, error) {
+	if !s.SignIn {
+		return true, nil
+	}
+	c, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return false, nil
+	}
+	visit, ok, err := v.store.Visit(r.Context(), hash(c.Value), time.Now().UnixMilli())
+	return ok && visit.Service == s.ID && (visit.IsOwner || Matches(s.Visitors, visit.Email)), err
+}
+
+// maxForm is the greatest size of the form with a link, in bytes.
+const maxForm = 4096
+
+// isFromOtherSite reports whether a page of another site sent a form.
+func isFromOtherSite(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	u, err := url.Parse(r.Header.Get("Origin"))
+	return site != "" && site != "same-origin" || err != nil || r.Header.Get("Origin") != "" && !strings.EqualFold(u.Host, r.Host)
+}
+
+// enter lets a visitor in who has a link. Only the button on the page uses it up: programs that look
+// at links in messages do not.
+func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Service) {
+	if r.Method != http.MethodPost {
+		p := enterPage
+		p.Title, p.Link = "Open "+s.Title, r.URL.Query().Get("link")
+		answer(w, r, http.StatusOK, p)
+		return
+	}
+	if isFromOtherSite(r) {
+		answer(w, r, http.StatusForbidden, otherSite)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	link, secret := r.PostFormValue("link"), rand.Text()
+	now := time.Now()
+	visit, ok, err := v.store.Enter(r.Context(), hash(link), hash(secret), now.UnixMilli(), now.Add(visitLife).UnixMilli())
+	switch {
+	case err != nil:
+		slog.Error("A visitor could not enter", "service", s.ID, "err", err)
+		answer(w, r, http.StatusInternalServerError, broken)
+	case !ok || visit.Service != s.ID:
+		answer(w, r, http.StatusForbidden, usedLink)
+	default:
+		http.SetCookie(w, &http.Cookie{
+			Name: cookieName(r), Value: secret, Path: "/", MaxAge: int(visitLife.Seconds()), HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
+		})
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	}
+}

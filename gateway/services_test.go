@@ -1,0 +1,151 @@
+package gateway_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/client"
+)
+
+// tool starts a call of one of the tools for programs, as the owner does on a command line.
+func (f *forwarding) tool(name, args string) (result func() protocol.CatalogCallResult) {
+	f.t.Helper()
+	out := make(chan protocol.CatalogCallResult, 1)
+	go func() {
+		r, err := client.Call(context.WithoutCancel(f.t.Context()), f.owner, protocol.CatalogCall, protocol.CatalogCallParams{Tool: name, Args: json.RawMessage(args)})
+		if err != nil {
+			r.Fault = protocol.NewFault(protocol.FaultInternal, err.Error())
+		}
+		out <- r
+	}()
+	return func() protocol.CatalogCallResult { return <-out }
+}
+
+// decide answers the question about a call, and returns it.
+func (f *forwarding) decide(decision string) protocol.Question {
+	f.t.Helper()
+	q := f.request(protocol.AskCall)
+	f.answer(answerTo(q, decision))
+	return q
+}
+
+// visit returns a browser that finds the names of the gateway's services.
+func (f *forwarding) visit() *http.Client {
+	gw, _ := url.Parse(f.gw.URL())
+	jar, _ := cookiejar.New(nil)
+	return &http.Client{Jar: jar, Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, gw.Host)
+	}}}
+}
+
+func get(t *testing.T, b *http.Client, address string) (int, string) {
+	t.Helper()
+	r, err := b.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	data, _ := io.ReadAll(r.Body)
+	return r.StatusCode, string(data)
+}
+
+func TestAPublishedAppIsReachedThroughItsMachine(t *testing.T) {
+	f := newForwarding(t)
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "the app at ", r.URL.Path) }))
+	t.Cleanup(app.Close)
+	publish := fmt.Sprintf(`{"node_id":"laptop","proxy_target_url":%q,"title":"Wiki"}`, strings.TrimPrefix(app.URL, "http://"))
+
+	refused := f.tool("service_publish", publish)
+	if q := f.decide(protocol.DecisionDeny); !q.Floor || !strings.Contains(q.Why, "Makes "+app.URL+"/ of ") || !strings.HasSuffix(q.Why, "for you alone") {
+		t.Errorf("the question says %q (always asked: %v), want the target and who can reach it, always asked", q.Why, q.Floor)
+	}
+	if r := refused(); r.Fault == nil || r.Fault.Code != protocol.FaultPermissionDenied {
+		t.Errorf("got %s, %v; want permission_denied", r.Data, r.Fault)
+	}
+	publishes := f.tool("service_publish", publish)
+	f.decide(protocol.DecisionAllow)
+	r := publishes()
+	var service struct {
+		ID  protocol.ServiceID `json:"service_id"`
+		URL string             `json:"public_url"`
+	}
+	if err := json.Unmarshal(r.Data, &service); err != nil || r.Fault != nil {
+		t.Fatalf("got %s, %v; want the service", r.Data, r.Fault)
+	}
+
+	b := f.visit()
+	if status, text := get(t, b, service.URL); status != http.StatusUnauthorized {
+		t.Errorf("without a link: got %d %s, want 401", status, text)
+	}
+	link, err := client.Call(t.Context(), f.owner, protocol.ServiceLink, protocol.ServiceLinkParams{ID: service.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, _ := url.Parse(link.URL)
+	entered, err := b.PostForm(link.URL, u.Query())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entered.Body.Close()
+	if status, text := get(t, b, service.URL+"/page"); text != "the app at /page" {
+		t.Errorf("got %d %s, want the app", status, text)
+	}
+	f.stop()
+	f.until("the machine is offline", func() bool { return !f.info("laptop").Online })
+	if status, text := get(t, b, service.URL); status != http.StatusServiceUnavailable {
+		t.Errorf("while the machine is offline: got %d %s, want 503", status, text)
+	}
+	f.start(nil)
+	if status, text := get(t, b, service.URL+"/again"); text != "the app at /again" {
+		t.Errorf("after the machine came back: got %d %s, want the app", status, text)
+	}
+
+	opens := f.tool("service_update", fmt.Sprintf(`{"service_id":%q,"auth_required":false}`, service.ID))
+	if q := f.decide(protocol.DecisionAllow); !strings.Contains(q.Why, "EVERYONE") || !strings.Contains(q.Why, service.URL) {
+		t.Errorf("the question says %q, want the address, and that everyone can reach it", q.Why)
+	}
+	if r := opens(); r.Fault != nil {
+		t.Fatal(r.Fault)
+	}
+	if status, text := get(t, f.visit(), service.URL+"/open"); text != "the app at /open" {
+		t.Errorf("without a sign-in: got %d %s, want the app", status, text)
+	}
+	deletes := f.tool("service_delete", fmt.Sprintf(`{"service_id":%q}`, service.ID))
+	f.decide(protocol.DecisionAllow)
+	if r := deletes(); r.Fault != nil {
+		t.Fatal(r.Fault)
+	}
+	if status, text := get(t, b, service.URL); status != http.StatusNotFound {
+		t.Errorf("after it was deleted: got %d %s, want 404", status, text)
+	}
+}
+
+// TestAServiceLeadsNowhereItsMachineDoesNotAllow publishes an address outside the machine's list.
+func TestAServiceLeadsNowhereItsMachineDoesNotAllow(t *testing.T) {
+	f := newForwarding(t)
+	for _, target := range []string{"http://169.254.169.254/latest/meta-data/", "http://192.0.2.7/"} {
+		publishes := f.tool("service_publish", fmt.Sprintf(`{"node_id":"laptop","proxy_target_url":%q,"auth_required":false}`, target))
+		f.decide(protocol.DecisionAllow)
+		r := publishes()
+		var service struct {
+			URL string `json:"public_url"`
+		}
+		if err := json.Unmarshal(r.Data, &service); err != nil || r.Fault != nil {
+			t.Fatalf("got %s, %v; want the service", r.Data, r.Fault)
+		}
+		if status, text := get(t, f.visit(), service.URL+"/x"); status != http.StatusBadGateway || !strings.Contains(text, "does not allow") {
+			t.Errorf("%s: got %d %s, want 502 and that the machine does not allow it", target, status, text)
+		}
+	}
+}
