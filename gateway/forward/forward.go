@@ -270,7 +270,8 @@ func (f *Forwards) all() []*forward {
 	return slices.Collect(maps.Values(f.open))
 }
 
-// Close closes a forward and its connections, which takes a second at most. Its client does not open it again.
+// Close closes a forward and its connections, which takes a second at most. Its client does not open
+// it again.
 func (f *Forwards) Close(_ context.Context, by string, p protocol.ForwardParams) error {
 	f.mu.Lock()
 	w := f.open[p.ID]

@@ -74,7 +74,7 @@ func LocalURL(name string, port int) string {
 func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil {
-			if v != http.ErrAbortHandler {
+			if err, _ := v.(error); !errors.Is(err, http.ErrAbortHandler) {
 				slog.Error("A visit failed", "service", name, "panic", v, "stack", string(debug.Stack()))
 			}
 			panic(http.ErrAbortHandler)

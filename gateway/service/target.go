@@ -30,7 +30,8 @@ type Target struct {
 	Path string // where a visit without a path begins; "/" or longer
 }
 
-// portAlone matches what people type who mean an app of the machine itself: 3000, :3000/admin, port 3000.
+// portAlone matches what people type who mean an app of the machine itself: 3000, :3000/admin, or
+// port 3000.
 var portAlone = regexp.MustCompile(`^(?i:port\s*)?:?([0-9]+)(/.*)?$`)
 
 // ParseTarget reads an address as people and programs write it: a whole one, or one without the

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/tunnel"
 	"fairlead/gateway/protocol"
 	"fairlead/node/terminal"
@@ -210,14 +211,7 @@ func (t *Targets) Remove(target string) (found bool, err error) {
 }
 
 func (t *Targets) write(list []string) error {
-	err := os.MkdirAll(filepath.Dir(t.File), 0o700)
-	if err == nil {
-		err = os.WriteFile(t.File+".new", []byte(strings.Join(list, "\n")+"\n"), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(t.File+".new", t.File)
-	}
-	if err != nil {
+	if err := atomicfile.Write(t.File, []byte(strings.Join(list, "\n")+"\n"), 0o600); err != nil {
 		return fmt.Errorf("store the allowed targets: %w", err)
 	}
 	return nil

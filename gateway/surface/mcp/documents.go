@@ -35,7 +35,8 @@ func (o Options) documents() []document {
 	return []document{
 		{
 			"transfers", "The file transfers in progress and the last ones",
-			[]string{protocol.ChangeTransfer, protocol.ChangeTransferRemoved}, o.readTransfers,
+			[]string{protocol.ChangeTransfer, protocol.ChangeTransferRemoved},
+			o.readTransfers,
 		},
 		{"journal", "The last 100 calls of tools", []string{protocol.ChangeCall}, o.readJournal},
 	}
