@@ -34,13 +34,14 @@ type Tray struct {
 	panel   style.Mode
 	current Content
 	isDrawn bool
-	// setMenu shows the entries of a menu, and setTooltip the icon's tooltip, which the toolkit cannot.
+	// setMenu shows the entries of a menu, and setTooltip the icon's tooltip, which the toolkit
+	// cannot.
 	setMenu    func([]*fyne.MenuItem)
 	setTooltip func(string)
 }
 
-// New returns an icon for a panel that is light or dark, or [style.System] if that is unknown. do is
-// called with the chosen entry, until ctx ends.
+// New returns an icon for a panel that is light or dark, or [style.System] if that is unknown. do
+// is called with the chosen entry, until ctx ends.
 func New(ctx context.Context, app desktop.App, panel style.Mode, do func(Item)) *Tray {
 	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, panel))
 	m := &menu{ctx: ctx}
@@ -74,8 +75,8 @@ var icons = map[Icon]assets.TrayState{
 // glyphSize is the size of the icon in pixels; panels make it smaller.
 const glyphSize = 64
 
-// glyph returns the icon for this system: light on a dark panel, dark on a light one, and light with
-// a dark outline where the panel is unknown. macOS colours it, except one with a badge.
+// glyph returns the icon for this system: light on a dark panel, dark on a light one, and light
+// with a dark outline where the panel is unknown. macOS colours it, except one with a badge.
 func glyph(s assets.TrayState, needs int, panel style.Mode) fyne.Resource {
 	ink := widgets.Choose(panel == style.Light, assets.TrayDark, assets.TrayLight)
 	switch {
@@ -91,8 +92,8 @@ func glyph(s assets.TrayState, needs int, panel style.Mode) fyne.Resource {
 
 // sharpen renders an icon with opaque and transparent pixels only. fyne.io/systray transmits wrong
 // colours for all others over D-Bus (argbForImage uses the lower half of premultiplied values). The
-// edges become smooth when the panel makes the icon smaller. An outline is as wide as a pixel of a small
-// panel.
+// edges become smooth when the panel makes the icon smaller. An outline is as wide as a pixel of a
+// small panel.
 func sharpen(icon fyne.Resource, outline bool) fyne.Resource {
 	c := software.NewTransparentCanvas()
 	c.SetPadded(false)
@@ -110,7 +111,7 @@ func sharpen(icon fyne.Resource, outline bool) fyne.Resource {
 		}
 	}
 	if outline {
-		sharp = outlined(sharp)
+		sharp = withOutline(sharp)
 	}
 	var out bytes.Buffer
 	if err := png.Encode(&out, sharp); err != nil {
@@ -122,8 +123,8 @@ func sharpen(icon fyne.Resource, outline bool) fyne.Resource {
 // outlineWidth is in pixels of the icon.
 const outlineWidth = glyphSize / 20
 
-// outlined returns the icon with a dark edge around it.
-func outlined(icon *image.NRGBA) *image.NRGBA {
+// withOutline returns the icon with a dark edge around it.
+func withOutline(icon *image.NRGBA) *image.NRGBA {
 	dark := color.NRGBA{A: 255}
 	fmt.Sscanf(assets.TrayDark, "#%02x%02x%02x", &dark.R, &dark.G, &dark.B) //nolint:errcheck // it is a constant
 	out := image.NewNRGBA(icon.Rect)

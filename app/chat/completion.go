@@ -54,8 +54,8 @@ func newCompletion(chat *current) *completion {
 	return c
 }
 
-// typed asks for completions of the text before the cursor; empty closes the list.
-func (c *completion) typed(before string) {
+// update asks for completions of the text before the cursor; empty closes the list.
+func (c *completion) update(before string) {
 	c.request++
 	request := c.request
 	isCommand := strings.HasPrefix(before, "/") && c.isEditing() // it cannot replace a message
@@ -131,9 +131,9 @@ func (c *completion) key(name fyne.KeyName) bool {
 		}
 		c.choose(c.selected)
 	case fyne.KeyEscape:
-		c.typed("")
+		c.update("")
 	case fyne.KeyLeft, fyne.KeyRight, fyne.KeyHome, fyne.KeyEnd, fyne.KeyPageUp, fyne.KeyPageDown:
-		c.typed("")
+		c.update("")
 		return false
 	default:
 		return false
@@ -150,14 +150,14 @@ func (c *completion) choose(i int) {
 		return
 	}
 	if o.Continues() {
-		c.typed(c.before[:c.found.Start] + o.Insert)
+		c.update(c.before[:c.found.Start] + o.Insert)
 	}
 }
 
 // tick closes the list some time after the composer lost the keyboard.
 func (c *completion) tick(now time.Time) {
 	if !c.leftAt.IsZero() && now.Sub(c.leftAt) >= closeAfter {
-		c.typed("")
+		c.update("")
 	}
 }
 

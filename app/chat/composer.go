@@ -15,7 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// composer is the input area: text, pictures and files, the machine, the chat's cost, and Send or Stop.
+// composer is the input area: text, pictures and files, the machine, the chat's cost, and Send or
+// Stop.
 type composer struct {
 	chat     *current
 	requests *requests
@@ -54,7 +55,7 @@ func newComposer(chat *current, r *requests, window fyne.CanvasObject) *composer
 	}
 	c.entry.onPaste = c.files.paste
 	c.entry.onGrow = func() { c.onResize() }
-	c.entry.onRecall = c.recalled
+	c.entry.onRecall = c.onRecall
 	c.entry.onCancel = func() bool {
 		editing := c.edited != ""
 		c.endEdit()

@@ -47,8 +47,8 @@ func (c *composer) edit(m protocol.Message) {
 	c.focus()
 }
 
-// recalled follows the browsing of sent messages: one with an ID is edited.
-func (c *composer) recalled(s sentText) {
+// onRecall follows the browsing of sent messages: one with an ID is edited.
+func (c *composer) onRecall(s sentText) {
 	if m := c.chat.state.Stored(s.id); m != nil {
 		c.startEdit(*m)
 		return

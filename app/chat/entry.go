@@ -60,7 +60,7 @@ func newEntry() *entry {
 		}
 		e.last = text
 		if e.completion != nil {
-			e.completion.typed(before)
+			e.completion.update(before)
 		}
 	}
 	return e
@@ -99,7 +99,7 @@ func (e *entry) TypedRune(r rune) {
 
 // MouseDown implements desktop.Mouseable: the cursor moves, so that the completions no longer fit.
 func (e *entry) MouseDown(m *desktop.MouseEvent) {
-	e.completion.typed("")
+	e.completion.update("")
 	e.Entry.MouseDown(m)
 }
 

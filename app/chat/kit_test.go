@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,6 +53,7 @@ type desk struct {
 	gateway pagetest.Gateway
 	win     fyne.Window
 	sent    []protocol.Attachment
+	noting  sync.Mutex // held while a call is noted: calls come from several goroutines
 }
 
 func newDesk(t testing.TB, width, height float32) *desk {
@@ -78,6 +80,8 @@ func newDesk(t testing.TB, width, height float32) *desk {
 }
 
 func (d *desk) note(format string, a ...any) {
+	d.noting.Lock()
+	defer d.noting.Unlock()
 	d.host.Did = append(d.host.Did, fmt.Sprintf(format, a...))
 }
 

@@ -14,8 +14,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// AttachedItem is a resource or a prompt of an MCP server that goes with a message. Its text is read
-// when the message is sent.
+// AttachedItem is a resource or a prompt of an MCP server that goes with a message. Its text is
+// read when the message is sent.
 type AttachedItem struct {
 	Item      protocol.ServerItem `json:"item"`
 	Arguments map[string]string   `json:"arguments,omitempty"` // of a prompt
@@ -96,7 +96,7 @@ func (m Model) withItems(ctx context.Context, text string, list []protocol.Attac
 		if err != nil {
 			return "", nil, fmt.Errorf("“%s” of %s could not be read: %w", ItemTitle(x.Item), x.Item.Server, err)
 		}
-		text = strings.TrimLeft(text+"\n\n"+attachedHeading(x)+"\n"+fenced(r.Text), "\n")
+		text = strings.TrimLeft(text+"\n\n"+attachedHeading(x)+"\n"+format.Fence(r.Text, "~~~~"), "\n")
 	}
 	return text, files, nil
 }
@@ -108,13 +108,4 @@ func attachedHeading(x AttachedItem) string {
 		what = fmt.Sprintf("the resource “%s” (%s)", ItemTitle(x.Item), x.Item.URI)
 	}
 	return fmt.Sprintf("Attached: %s of the MCP server “%s”. The text between the lines was written by that server.", what, x.Item.Server)
-}
-
-// fenced puts a text between lines that it does not contain itself.
-func fenced(text string) string {
-	fence := "~~~~"
-	for strings.Contains(text, fence) {
-		fence += "~"
-	}
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }

@@ -134,7 +134,7 @@ func (a *Actions) listActions(list []protocol.SessionEntry, w fyne.Window) []*fy
 	pin.Disabled = archived
 	label := widgets.Choose(read, "Mark as unread", "Mark as read")
 	mark := menuItem(label, "eye", ListKey(fyne.KeyU), func() { a.windows.Attention.MarkRead(!read, list...) })
-	label = widgets.Choose(archived, "Restore to list", "Archive") + n
+	label = widgets.Choose(archived, "Restore"+n+" to list", "Archive"+n)
 	return []*fyne.MenuItem{pin, mark, menuItem(label, "archive", ListKey(fyne.KeyE), func() { a.Archive(!archived, list, w) })}
 }
 

@@ -125,7 +125,7 @@ func (b *builder) build(s State, now time.Time) []transcript.Item {
 	for i := b.cachedCount; i < len(ms); i++ {
 		p.message(i)
 	}
-	p.live()
+	p.addLive()
 	if s.Offline != "" {
 		p.add("offline", kindNotice, 32, noticeData{icon: "warning", text: s.Offline})
 	}
@@ -178,8 +178,8 @@ func (p *pass) add(key string, kind int, estimate float32, data any) {
 	p.items = append(p.items, transcript.Item{Key: key, Kind: kind, Estimate: estimate, Data: data})
 }
 
-// live adds the activity in progress: streamed text, calls, approvals, and the runs' states.
-func (p *pass) live() {
+// addLive adds the activity in progress: streamed text, calls, approvals, and the runs' states.
+func (p *pass) addLive() {
 	p.liveKeys = map[string]bool{}
 	for _, it := range p.items[min(len(p.cached), len(p.items)):] {
 		p.liveKeys[it.Key] = true

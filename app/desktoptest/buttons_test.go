@@ -27,7 +27,7 @@ func (d *desktop) waitAction(says string) (middles []image.Point) {
 		}
 		before := d.capture(w)
 		areas := d.colouredAreas(buttonRow(w))
-		if len(areas) == 0 || !strings.Contains(withoutSpaces(d.readLine(areas[0])), withoutSpaces(says)) {
+		if len(areas) == 0 || !d.buttonSays(areas[0], says) {
 			return false
 		}
 		middles = middles[:0]
@@ -43,6 +43,18 @@ func (d *desktop) waitAction(says string) (middles []image.Point) {
 		return true
 	})
 	return middles
+}
+
+// buttonSays reports whether a button has this text, read with its border or without it: a border
+// beside a letter is sometimes read as part of it.
+func (d *desktop) buttonSays(button image.Rectangle, text string) bool {
+	d.t.Helper()
+	for _, r := range []image.Rectangle{button, button.Inset(3)} {
+		if strings.Contains(withoutSpaces(d.readLine(r)), withoutSpaces(text)) {
+			return true
+		}
+	}
+	return false
 }
 
 func withoutSpaces(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }

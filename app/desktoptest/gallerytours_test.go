@@ -39,21 +39,23 @@ func TestGalleryOfFilledPages(t *testing.T) {
 	g.addWaitingTransfer()
 	g.takeEveryPage()
 	g.takeDetails()
-	g.takeRunningTransfers()
 }
 
-// takeRunningTransfers takes pictures of transfers that run and wait for their turn. The machine that
+// TestGalleryOfTransfers takes pictures of transfers that run and wait for their turn. The machine that
 // receives them stands still meanwhile.
-func (g *gallery) takeRunningTransfers() {
-	g.t.Helper()
+func TestGalleryOfTransfers(t *testing.T) {
+	g := newGallery(t, "running")
+	g.clickText(mainWindow, "Start now")
+	g.fillFolder()
+	g.startMachineInWorkspace(g.c, "server")
 	source := string(g.thisComputer()) + ":" + filepath.Join(g.workspace, "photos.tar")
 	send := func() protocol.Transfer {
 		return call(g, protocol.TransferStart, protocol.TransferStartParams{Sources: []string{source}, Destination: "server:", Into: true})
 	}
-	out, err := exec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "--id server").Output()
+	out, err := exec.Command("pgrep", "-P", strconv.Itoa(os.Getpid()), "-f", "--", "--id server").Output()
 	pid, failed := strconv.Atoi(strings.TrimSpace(string(out)))
 	if err != nil || failed != nil {
-		g.t.Fatalf("the process of the machine: got %q, %v, want its number", out, err)
+		t.Fatalf("the process of the machine: got %q, %v, want its number", out, err)
 	}
 	first := send()
 	g.waitFor("a transfer on its way", func() bool {
@@ -61,13 +63,13 @@ func (g *gallery) takeRunningTransfers() {
 		return t.EndedAt != 0 || t.BytesDone > 0
 	})
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		g.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer syscall.Kill(pid, syscall.SIGCONT)
 	for range 5 {
 		send()
 	}
-	g.takePages("running-", "Transfers")
+	g.takePages("", "Transfers")
 }
 
 func TestGalleryOfLargeText(t *testing.T) {

@@ -3,6 +3,8 @@
 package desktoptest
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -49,6 +51,16 @@ func TestPaletteFindsAndRunsActions(t *testing.T) {
 	choose("main.go") // a file of the workspace
 	d.waitTextIn(mainWindow, "func main", content)
 	d.screenshot("file")
+
+	deep := filepath.Join(p.workspace, "letters", "2025", "harbour")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(deep, "lantern.txt"), []byte("A lantern in the fog.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	choose("lantern") // below the workspace
+	d.waitTextIn(mainWindow, "lantern in the fog", content)
 
 	choose("paper boats")
 	d.waitTextIn(mainWindow, "Paper boats", contentTop)

@@ -27,14 +27,14 @@ var signs = map[byte]struct {
 	' ': {"  ", "", ""},
 }
 
-// signed puts the sign before the text of a line.
-func signed(sign byte, l code.Line) code.Line {
+// withSign puts the sign before the text of a line.
+func withSign(sign byte, l code.Line) code.Line {
 	s := signs[sign]
 	l.Background, l.Spans = s.background, append([]code.Span{{Text: s.text, Color: s.color}}, l.Spans...)
 	return l
 }
 
-func muted(text string) code.Line {
+func mutedLine(text string) code.Line {
 	return code.Line{Spans: []code.Span{{Text: text, Color: style.ColorMuted}}}
 }
 
@@ -83,7 +83,7 @@ func Lines(diff string) []code.Line {
 	var body hunk
 	flush := func() {
 		body.markWords()
-		out = append(out, body.unified()...)
+		out = append(out, body.unifiedLines()...)
 		body = hunk{}
 	}
 	for i := 0; i < len(lines); i++ {
@@ -93,20 +93,20 @@ func Lines(diff string) []code.Line {
 			flush()
 			i++
 			if name := fileName(lines[i].Text()[4:]); heads > 1 && name == "/dev/null" {
-				out = append(out, muted(fileName(text[4:])+", deleted"))
+				out = append(out, mutedLine(fileName(text[4:])+", deleted"))
 			} else if heads > 1 {
-				out = append(out, muted(name))
+				out = append(out, mutedLine(name))
 			}
 		case strings.HasPrefix(text, "@@"):
 			if len(body.lines) > 0 { // a further one in this file
 				flush()
-				out = append(out, muted("⋯"))
+				out = append(out, mutedLine("⋯"))
 			}
 			body.numbers = numbersOf(text)
 		case text != "" && signs[text[0]].text != "":
 			body.add(text[0], code.Line{Spans: []code.Span{{Text: text[1:]}}})
 		case strings.HasPrefix(text, `\`):
-			body.add('\\', muted(text))
+			body.add('\\', mutedLine(text))
 		default:
 			flush()
 			out = append(out, lines[i])
@@ -144,13 +144,13 @@ func (h *hunk) markWords() {
 	}
 }
 
-// unified returns the lines one below the other.
-func (h *hunk) unified() (out []code.Line) {
+// unifiedLines returns the lines one below the other.
+func (h *hunk) unifiedLines() (out []code.Line) {
 	n := h.numbers
 	for i, l := range h.lines {
 		if sign := h.signs[i]; sign != '\\' {
 			before, after := n.next(sign)
-			l = signed(sign, l)
+			l = withSign(sign, l)
 			l.Gutter = before + " " + after
 		}
 		out = append(out, l)
@@ -172,7 +172,7 @@ func (h *hunk) sideBySide() (left, right []code.Line) {
 			continue
 		}
 		before, after := n.next(sign)
-		l = signed(sign, l)
+		l = withSign(sign, l)
 		if sign == ' ' {
 			pad()
 		}
@@ -265,12 +265,12 @@ func hunkLines(h question.Hunk, lang string) (unified, left, right []code.Line) 
 			body.add(' ', after[0])
 			before, after = before[1:], after[1:]
 		default:
-			body.add('\\', muted(l))
+			body.add('\\', mutedLine(l))
 		}
 	}
 	body.markWords()
 	left, right = body.sideBySide()
-	return body.unified(), left, right
+	return body.unifiedLines(), left, right
 }
 
 // highlight returns the highlighted lines of one side of a hunk: those with a sign, and the

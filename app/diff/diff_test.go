@@ -9,7 +9,7 @@ import (
 	"fairlead/app/style"
 )
 
-// shown returns lines with their gutters.
+// visibleText returns lines with their gutters.
 func visibleText(lines []code.Line) string {
 	var out []string
 	for _, l := range lines {

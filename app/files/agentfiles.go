@@ -17,8 +17,8 @@ import (
 // fileCap is the number of bytes of an agent file that the agent's context includes.
 const fileCap = 20_000
 
-// agentFiles are the files with a meaning to the agent, with a short label and a sentence for each.
-// BOOTSTRAP.md never counts as missing: the agent deletes it after its setup.
+// contextFiles are the files with a meaning to the agent, with a short label and a sentence for
+// each. BOOTSTRAP.md never counts as missing: the agent deletes it after its setup.
 var contextFiles = []struct{ name, short, about string }{
 	{"SOUL.md", "personality", "The agent's personality and behaviour. Included in every chat."},
 	{"IDENTITY.md", "name", "The agent's name and way of speaking. Included in every chat."},

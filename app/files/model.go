@@ -63,7 +63,7 @@ func newModel(a *feed.Feed) *Model {
 	f := &Model{Value: feed.NewValue(View{Loading: true}), feed: a}
 	f.Agent = agentFiles{feed.AgentFiles{Feed: a, Changed: f.Reload}}
 	f.Folder = Folder{a, f.Value, f.refresh}
-	f.unfollow = a.FollowFiles(f.changed)
+	f.unfollow = a.FollowFiles(f.handleChange)
 	return f
 }
 

@@ -48,8 +48,9 @@ func unwatch(a *feed.Feed, id string) {
 	}
 }
 
-// changed handles an event about a watched folder, of this page or of another. It does not block.
-func (f *Model) changed(c protocol.FilesChange) {
+// handleChange handles an event about a watched folder, of this page or of another. It does not
+// block.
+func (f *Model) handleChange(c protocol.FilesChange) {
 	f.mu.Lock()
 	mine := f.watchID != "" && slices.Contains(c.WatchIDs, f.watchID)
 	if mine && c.Again { // the folder is not watched any more

@@ -41,7 +41,7 @@ func (d *Dialog) give(p protocol.QuestionAnswerParams) {
 	if d.Current().ID == "" || p.Decision == protocol.DecisionAllow && !d.isArmed() {
 		return
 	}
-	all := d.queue.included(d.options.includesIdentical())
+	all := d.queue.includedQuestions(d.options.includesIdentical())
 	d.queue.remove(all...)
 	d.answerer.Answer(all, p)
 	d.arming.revision++
@@ -89,8 +89,8 @@ func (d *Dialog) scopeMenu() []*fyne.MenuItem {
 	return items
 }
 
-// choicesChanged follows a choice of the person, or another height of the content: what Allow does is
-// named, and must be seen again if it is about a call.
+// choicesChanged follows a choice of the person, or another height of the content: what Allow does
+// is named, and must be seen again if it is about a call.
 func (d *Dialog) choicesChanged() {
 	d.frame.body.Refresh()
 	d.frame.fit()
@@ -116,7 +116,7 @@ func (d *Dialog) effectChanged() {
 func (d *Dialog) nameButtons() {
 	allow, deny := d.subject.allowText(), cmp.Or(d.subject.deny, "Deny")
 	if d.subject.options != nil {
-		allow, deny = d.options.buttonTexts(len(d.queue.included(d.options.includesIdentical())))
+		allow, deny = d.options.buttonTexts(len(d.queue.includedQuestions(d.options.includesIdentical())))
 	}
 	if !d.subject.canAllow() && d.subject.options != nil {
 		allow = "Select a change to allow"
@@ -204,8 +204,8 @@ func (q *queue) position() string {
 	return fmt.Sprintf("%d of %d", q.index+1, len(q.list))
 }
 
-// included returns the questions that an answer applies to.
-func (q *queue) included(withIdentical bool) []protocol.Question {
+// includedQuestions returns the questions that an answer applies to.
+func (q *queue) includedQuestions(withIdentical bool) []protocol.Question {
 	if withIdentical {
 		return q.identical()
 	}

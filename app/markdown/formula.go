@@ -46,8 +46,8 @@ func smallForms(plain, small string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// readableFormulas writes formulas in TeX with symbols, as far as a line of text can show them. Text
-// in backquotes stays as it is.
+// readableFormulas writes formulas in TeX with symbols, as far as a line of text can show them.
+// Text in backquotes stays as it is.
 func readableFormulas(source string) string {
 	if !strings.Contains(source, "$") {
 		return source
@@ -83,10 +83,10 @@ func formulaText(tex string) string {
 		}
 		return text
 	})
-	tex = texRoot.ReplaceAllStringFunc(tex, func(s string) string { return "√" + grouped(texRoot.FindStringSubmatch(s)[1]) })
+	tex = texRoot.ReplaceAllStringFunc(tex, func(s string) string { return "√" + parenthesize(texRoot.FindStringSubmatch(s)[1]) })
 	tex = texFraction.ReplaceAllStringFunc(tex, func(s string) string {
 		m := texFraction.FindStringSubmatch(s)
-		return grouped(m[1]) + "/" + grouped(m[2])
+		return parenthesize(m[1]) + "/" + parenthesize(m[2])
 	})
 	tex = texCommand.ReplaceAllStringFunc(tex, func(s string) string {
 		m := texCommand.FindStringSubmatch(s)
@@ -98,8 +98,8 @@ func formulaText(tex string) string {
 	return strings.TrimSpace(strings.NewReplacer("{", "", "}", "").Replace(tex))
 }
 
-// grouped puts more than one word into parentheses.
-func grouped(s string) string {
+// parenthesize puts more than one word into parentheses.
+func parenthesize(s string) string {
 	if !texWord.MatchString(s) {
 		return "(" + s + ")"
 	}

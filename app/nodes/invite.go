@@ -36,7 +36,7 @@ type invite struct {
 
 // Invite shows the page that adds a machine.
 func (p *Page) Invite() {
-	p.closed()
+	p.onClose()
 	i := &invite{p: p, network: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"), result: widgets.NewBody()}
 	p.invite = i
 	i.turn = widgets.NewButton("", "globe", i.turnNetwork)
@@ -45,7 +45,7 @@ func (p *Page) Invite() {
 	i.form = widgets.NewForm(
 		widgets.NewParagraph("Add a computer that the agent may work on, or another device that you want to control Fairlead from.", style.ColorText, "text"),
 		p.requests.Box, widgets.NewSectionHeading("NETWORK"), i.network, widgets.Row(style.Inside, -1, i.turn), i.section)
-	p.Show(widgets.Detail{Update: i.show, Closed: p.closed})
+	p.Show(widgets.Detail{Update: i.show, Closed: p.onClose})
 	p.Put(widgets.NewPage("Add a machine", i.form, widgets.NewQuietButton("All machines", "back", p.Leave)))
 }
 

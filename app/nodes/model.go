@@ -78,7 +78,7 @@ type accessPeriod struct {
 	Days int
 }
 
-// AccessPeriods are the available periods; the first is the default of an invitation.
+// accessPeriods are the available periods; the first is the default of an invitation.
 var accessPeriods = []accessPeriod{{"Until revoked", 0}, {"For one day", 1}, {"For one week", 7}, {"For 30 days", 30}, {"For one year", 365}}
 
 // expiry returns the expiry in Unix milliseconds; 0 is never.

@@ -40,8 +40,8 @@ type Page struct {
 	now      func() time.Time
 }
 
-// New creates the page and follows the gateway until ctx ends. opened is called with the machine that
-// is shown, which is empty for the list.
+// New creates the page and follows the gateway until ctx ends. opened is called with the machine
+// that is shown, which is empty for the list.
 func New(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Page {
 	p := newPage(ctx, e, opened)
 	p.show(e.Feed.View()) // at once, so that an opened page does not flicker
@@ -73,14 +73,14 @@ func (p *Page) Open(id protocol.NodeID) {
 		p.ShowList()
 		return
 	}
-	p.closed()
+	p.onClose()
 	p.detail = newDetail(p, id)
 	p.opened(id)
-	p.Show(widgets.Detail{Update: p.detail.show, Back: p.detail.bar.Back, Closed: p.closed})
+	p.Show(widgets.Detail{Update: p.detail.show, Back: p.detail.bar.Back, Closed: p.onClose})
 }
 
-// closed forgets what stood in place of the list.
-func (p *Page) closed() {
+// onClose forgets what stood in place of the list.
+func (p *Page) onClose() {
 	p.detail, p.client, p.invite = nil, nil, nil
 	p.opened("")
 }
@@ -95,12 +95,13 @@ func (p *Page) choose(i int) {
 }
 
 func (p *Page) openClient(id protocol.DeviceID) {
-	p.closed()
+	p.onClose()
 	p.client = newClient(p, id)
-	p.Show(widgets.Detail{Update: p.client.show, Back: p.client.bar.Back, Closed: p.closed})
+	p.Show(widgets.Detail{Update: p.client.show, Back: p.client.bar.Back, Closed: p.onClose})
 }
 
-// At implements [host.Receiver]: it returns the machine at a position of the window, or the one shown.
+// At implements [host.Receiver]: it returns the machine at a position of the window, or the one
+// shown.
 func (p *Page) At(place fyne.Position) (id protocol.NodeID, folder string, ok bool) {
 	if p.detail != nil {
 		return p.detail.id, "", true

@@ -64,7 +64,11 @@ func Show(ctx context.Context, h host.Host, m *Model, c fyne.Canvas) *View {
 	c.Overlays().Add(v)
 	c.Focus(v.field)
 	v.find("")
-	bind.Run(v.ctx, m.Load, func(error) { v.find(v.field.Text) }) // with what could be loaded
+	bind.Run(v.ctx, m.Load, func(error) { // with what could be loaded
+		isAwaited := v.isAwaited
+		v.find(v.field.Text)
+		v.isAwaited = isAwaited && v.search != nil
+	})
 	return v
 }
 

@@ -159,9 +159,9 @@ func TestEnterWaitsForTheFile(t *testing.T) {
 		w := pagetest.Window(t, widgets.NewParagraph("", style.ColorText, "text"), 800, 600)
 		h := &pagetest.Host{}
 		v := Show(t.Context(), h, m, w.Canvas())
-		pagetest.Settle()
-		test.Type(v.field, "deep")
+		test.Type(v.field, "deep") // before the settings are loaded
 		key(w, fyne.KeyReturn)
+		pagetest.Settle()
 		time.Sleep(2 * typingPause)
 		pagetest.Settle()
 		if len(h.Did) != 1 || !strings.Contains(h.Did[0], "deep.txt") {

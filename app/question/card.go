@@ -16,9 +16,9 @@ import (
 // characters.
 const maxFacts = 500
 
-// FitsOnCard reports whether everything that the dialog would show of an approval fits on a card, so
-// that the card may offer Allow once if it shows the whole subject. An approval with a risk, a floor,
-// a choice or a warning is allowed in the dialog only.
+// FitsOnCard reports whether everything that the dialog would show of an approval fits on a card,
+// so that the card may offer Allow once if it shows the whole subject. An approval with a risk, a
+// floor, a choice or a warning is allowed in the dialog only.
 func FitsOnCard(q protocol.Question) bool {
 	if q.Kind == protocol.AskContinue {
 		return true
@@ -86,7 +86,7 @@ func sandboxFact(q protocol.Question) string {
 // AskerText says who wants a call, beside "asked by": "chat “Photos”, model gpt-x", "app “MCP CLI
 // Proxy”", "ann@town.test (xmpp)".
 func AskerText(by protocol.AskedBy) string {
-	text := strings.TrimSpace(by.Kind + " " + quoted(by.Name))
+	text := strings.TrimSpace(by.Kind + " " + quote(by.Name))
 	switch by.Kind {
 	case protocol.AskedByChannel, protocol.AskedByAgent:
 		text = display.Asker(by)
@@ -103,7 +103,7 @@ func AskerText(by protocol.AskedBy) string {
 	return text
 }
 
-func quoted(name string) string {
+func quote(name string) string {
 	if name == "" {
 		return ""
 	}

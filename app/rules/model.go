@@ -71,11 +71,11 @@ var (
 	keptFields = []string{"reason", "match", "notMatch"}
 )
 
-// ErrOnlyJSON reports that a rule has parts that the form cannot show.
+// errOnlyJSON reports that a rule has parts that the form cannot show.
 var errOnlyJSON = errors.New("the form cannot show this rule: edit it as JSON")
 
 // parseFields returns the form of a policy, or an error if it is not valid JSON or, with
-// [ErrOnlyJSON], if the form cannot show all of it.
+// [errOnlyJSON], if the form cannot show all of it.
 func parseFields(policy json.RawMessage) (Fields, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(policy, &all); err != nil {

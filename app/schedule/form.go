@@ -61,13 +61,13 @@ func (p *Page) openForm(id string, start fields) {
 		next: widgets.NewParagraph("", style.ColorMuted, "text"), message: widgets.NewParagraph("", style.ColorMuted, "text"),
 	}
 	p.form = m
-	p.Show(widgets.Detail{Back: m.back, Closed: m.closed})
+	p.Show(widgets.Detail{Back: m.back, Closed: m.onClose})
 	m.message.Hide()
 	discard := func() {
 		m.discard()
 		p.openForm(id, start)
 	}
-	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.changed(fieldName) })
+	name := entry(f.Name, "Morning report", func(s string) { m.f.Name = s; m.onChange(fieldName) })
 	rows := append([]fyne.CanvasObject{widgets.NewDraftLine(draft.IsRestored, discard), m.field("Name", fieldName, name)}, m.timeRows()...)
 	rows = append(rows, m.taskRows()...)
 	m.box = widgets.Col(style.Group, rows...)
@@ -147,12 +147,12 @@ func (m *form) taskRows() []fyne.CanvasObject {
 	f := &m.f
 	text := widgets.NewTextArea(4, "Look at the backups and tell me what failed.")
 	text.SetText(f.Text)
-	text.OnChanged = func(s string) { f.Text = s; m.changed(fieldText) }
+	text.OnChanged = func(s string) { f.Text = s; m.onChange(fieldText) }
 	once := widgets.NewCheckBox("Delete after the run", nil)
 	once.Checked = f.Once
-	once.OnChanged = func(on bool) { f.Once = on; m.changed() }
+	once.OnChanged = func(on bool) { f.Once = on; m.onChange() }
 	choice := func(to *string) func(string) {
-		return func(s string) { *to = s; m.changed() }
+		return func(s string) { *to = s; m.onChange() }
 	}
 	return []fyne.CanvasObject{
 		m.field("Instructions", fieldText, text),
@@ -179,8 +179,8 @@ func (m *form) arrange() {
 	m.box.Refresh()
 }
 
-// changed saves the draft, and removes the errors of changed fields.
-func (m *form) changed(fields ...string) {
+// onChange saves the draft, and removes the errors of changed fields.
+func (m *form) onChange(fields ...string) {
 	m.draft.Save(m.f)
 	m.clear(fields...)
 }
@@ -216,7 +216,7 @@ func (m *form) problem(err error) {
 // preview shows the next runs of the time in the form, or what is wrong with it.
 func (m *form) preview() {
 	ctx := m.newest.Context(m.p.ctx)
-	m.changed()
+	m.onChange()
 	m.message.Hide()
 	m.p.LayOutText()
 	now, f := m.p.now(), m.f
@@ -269,7 +269,7 @@ func (m *form) back() bool {
 	return true
 }
 
-func (m *form) closed() {
+func (m *form) onClose() {
 	m.newest.Cancel()
 	m.p.form = nil
 }

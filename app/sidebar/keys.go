@@ -25,9 +25,9 @@ func (b *Sidebar) chatIndex(i int) int {
 	return n
 }
 
-// affected returns the chats that an action on a row applies to: the selected ones if it is one of
-// them or has no chat, otherwise its own.
-func (b *Sidebar) affected(i int) (list []protocol.SessionEntry) {
+// affectedChats returns the chats that an action on a row applies to: the selected ones if it is
+// one of them or has no chat, otherwise its own.
+func (b *Sidebar) affectedChats(i int) (list []protocol.SessionEntry) {
 	if i >= 0 && b.rows[i].chat != nil && !b.chosen.HasPath(b.rows[i].id) {
 		return []protocol.SessionEntry{*b.rows[i].chat}
 	}
@@ -61,9 +61,9 @@ var Keys = []widgets.KeyText{
 
 // typedKey handles a key in the list, with the cursor on a row.
 func (b *Sidebar) typedKey(i int, e *fyne.KeyEvent) {
-	list := b.affected(i)
+	list := b.affectedChats(i)
 	switch {
-	case e.Name == fyne.KeyEscape && len(b.affected(-1)) > 0:
+	case e.Name == fyne.KeyEscape && len(b.affectedChats(-1)) > 0:
 		b.chosen.None()
 		b.List.Refresh()
 	case e.Name == fyne.KeyEscape:
@@ -99,13 +99,13 @@ func (b *Sidebar) typedShortcut(i int, s fyne.Shortcut) bool {
 		b.List.Refresh()
 		return true
 	}
-	list := b.affected(i)
+	list := b.affectedChats(i)
 	return len(list) > 0 && b.act(list, s)
 }
 
 // openMenu opens the menu of a row's chat, or of all selected chats.
 func (b *Sidebar) openMenu(i int, at fyne.Position) {
-	if list := b.affected(i); len(list) > 0 && b.rows[i].chat != nil {
+	if list := b.affectedChats(i); len(list) > 0 && b.rows[i].chat != nil {
 		widgets.ShowMenuAt(b.List, at, b.o.Chats.Menu(list))
 	}
 }

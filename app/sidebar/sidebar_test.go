@@ -202,7 +202,7 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 		t.Errorf("selected:\n%s\nwant:\n%s", got, want)
 	}
 	pagetest.Shot(t, b.w, "list-selected")
-	if n := len(b.affected(b.rowOf(t, "Chat E"))); n != 1 {
+	if n := len(b.affectedChats(b.rowOf(t, "Chat E"))); n != 1 {
 		t.Errorf("the menu of a row that is not selected is for %d chats", n)
 	}
 	b.press(fyne.KeyDelete, fyne.KeyF2)
@@ -219,7 +219,7 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 	}
 	b.Show(Place{Chat: "new"}) // which is not stored
 	b.List.TypedShortcut(&fyne.ShortcutSelectAll{})
-	if n := len(b.affected(-1)); n != 5 || !strings.HasPrefix(b.lines(), "> New chat\n✓ Chat A") {
+	if n := len(b.affectedChats(-1)); n != 5 || !strings.HasPrefix(b.lines(), "> New chat\n✓ Chat A") {
 		t.Errorf("%d chats would be deleted:\n%s", n, b.lines())
 	}
 	b.Did = nil

@@ -162,7 +162,7 @@ func newNeeds(changed func([]string)) *needs {
 		}
 		check := widgets.NewCheckBox(words, func(bool) {
 			if !n.updating {
-				changed(n.chosen())
+				changed(n.selectedCapabilities())
 			}
 		})
 		n.checks = append(n.checks, check)
@@ -172,8 +172,8 @@ func newNeeds(changed func([]string)) *needs {
 	return n
 }
 
-// chosen returns the selected capabilities, never nil.
-func (n *needs) chosen() []string {
+// selectedCapabilities returns the selected capabilities, never nil.
+func (n *needs) selectedCapabilities() []string {
 	list := []string{}
 	for i, c := range n.checks {
 		if c.Checked {

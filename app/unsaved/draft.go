@@ -27,7 +27,7 @@ func (d *Store) File(path string) (text string, ok bool) {
 	return text, ok
 }
 
-// formKey is the key of a form in [Drafts], which no path of a file equals.
+// formKey is the key of a form in [Store], which no path of a file equals.
 type formKey string
 
 // Draft is the unsaved content of one form, of a type that [reflect.DeepEqual] compares.
@@ -70,8 +70,8 @@ func (d Draft[T]) Discarding(then func()) func() {
 	}
 }
 
-// Saving returns work that saves the form and drops the draft if that succeeds. The work goes on when
-// the person leaves the form: what was saved must not stay as a draft.
+// Saving returns work that saves the form and drops the draft if that succeeds. The work goes on
+// when the person leaves the form: what was saved must not stay as a draft.
 func (d Draft[T]) Saving(save func(context.Context) error) func(context.Context) error {
 	return func(ctx context.Context) error {
 		err := save(context.WithoutCancel(ctx))

@@ -176,8 +176,7 @@ func (a *answer) message() protocol.Message {
 	m.Content = slices.DeleteFunc(slices.Clone(a.blocks), func(b protocol.Block) bool { return b.Type == protocol.BlockText && strings.TrimSpace(b.Text) == "" })
 	if a.hasUsage {
 		u := a.usage
-		u.Total = cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheWrite)
-		llm.Price(a.run.Info, &u)
+		llm.Complete(a.run.Info, &u)
 		m.Usage = &u
 	}
 	return m

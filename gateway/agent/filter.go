@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// aboutFilter matches the errors of content filters, which refuse a request before the model answers.
+// aboutFilter matches the errors of content filters, which refuse a request before the model
+// answers.
 var aboutFilter = regexp.MustCompile(`(?i)content[ _-]?(filter|management|policy|moderation)|moderation|responsible ?ai|prohibited_content|safety (system|filter|polic)|usage polic|data_inspection`)
 
 // isFiltered reports whether a content filter or the model itself refused a request or its answer.
@@ -33,12 +34,12 @@ type conversation struct {
 	model    protocol.ModelRef
 }
 
-// filtered returns the messages to leave out of later requests to the model after its filter refused
-// them, with a sentence about them: otherwise it would refuse every later message of the chat too.
-// These are the messages since the last answer that it let the model finish. If some of them are left
-// out already, the cause is older: then it is all messages so far.
-func (c conversation) filtered() (ids []protocol.MessageID, text string) {
-	ids, isRepeated := c.unanswered()
+// messagesToOmit returns the messages to leave out of later requests to the model after its filter
+// refused them, with a sentence about them: otherwise it would refuse every later message of the
+// chat too. These are the messages since the last answer that it let the model finish. If some of
+// them are left out already, the cause is older: then it is all messages so far.
+func (c conversation) messagesToOmit() (ids []protocol.MessageID, text string) {
+	ids, isRepeated := c.messagesSinceAnswer()
 	if !isRepeated {
 		return ids, fmt.Sprintf("%s left out of later requests to %s, so that this chat can go on. Other models still get it.", c.name(ids), c.model.ID)
 	}
@@ -51,9 +52,9 @@ func (c conversation) filtered() (ids []protocol.MessageID, text string) {
 	return ids, fmt.Sprintf("All messages so far are left out of later requests to %s, because it was refused again. Other models still get them.", c.model.ID)
 }
 
-// unanswered returns the messages since the last complete answer, and whether some of them are left
-// out already.
-func (c conversation) unanswered() (ids []protocol.MessageID, isRepeated bool) {
+// messagesSinceAnswer returns the messages since the last complete answer, and whether some of them
+// are left out already.
+func (c conversation) messagesSinceAnswer() (ids []protocol.MessageID, isRepeated bool) {
 	for _, m := range slices.Backward(c.messages) {
 		if o := m.Omitted; o != nil && len(o.Messages) > 0 && m.Provider == c.model.Provider && m.Model == c.model.ID {
 			isRepeated = true

@@ -71,7 +71,7 @@ func (r *Run) runStep(ctx context.Context) (done bool, err error) {
 		r.History = append(r.History, stored...)
 	}
 	if isFiltered(a.stop, err) && context.Cause(ctx) == nil {
-		ids, text := conversation{r.History, r.Ref}.filtered()
+		ids, text := conversation{r.History, r.Ref}.messagesToOmit()
 		r.omitted, r.omittedText = &protocol.Omission{Messages: ids}, text
 		if storeErr := r.postOmission(context.WithoutCancel(ctx)); storeErr != nil {
 			return true, storeErr

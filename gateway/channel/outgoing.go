@@ -198,12 +198,9 @@ func attach(files *workspace.Files, agent protocol.AgentID, paths []string) (lis
 	}
 	total := 0
 	for _, name := range paths {
-		f, _, err := files.Read(agent, name)
+		f, err := files.ReadFile(agent, name)
 		if err != nil {
 			return nil, err
-		}
-		if f == nil {
-			return nil, protocol.ErrBadRequest.With(name + " is a folder")
 		}
 		if total += len(f.Data); total > maxAttachedBytes {
 			return nil, protocol.ErrTooLarge.With(fmt.Sprintf("the files of a message may have at most %d MB together", maxAttachedBytes>>20))

@@ -100,8 +100,8 @@ type running struct {
 	err     error // the run, or its end, could not be stored
 }
 
-// settle notifies those who wait for the run.
-func (r *running) settle(result protocol.CronRunResult, err error) {
+// notifyWaiters notifies those who wait for the run.
+func (r *running) notifyWaiters(result protocol.CronRunResult, err error) {
 	if r.result.Status == "" && r.err == nil {
 		r.result, r.err = result, err
 		close(r.done)
@@ -227,11 +227,11 @@ func (p *planner) serveRequests(at int64) {
 				due = j.latestDue(at, p.o.zone())
 			}
 			if err := p.startRun(j, due, at, r); err != nil {
-				r.settle(protocol.CronRunResult{}, err)
+				r.notifyWaiters(protocol.CronRunResult{}, err)
 			}
 		}
 		if j == nil || j.run != r {
-			r.settle(protocol.CronRunResult{
+			r.notifyWaiters(protocol.CronRunResult{
 				JobID: r.Job, Status: protocol.CronSkipped, Error: "It is already running, was removed, or could not be started.",
 			}, nil)
 		}

@@ -44,8 +44,8 @@ func (p *planner) start(j *job, due, at int64) {
 	}
 }
 
-// startRun stores a run and starts it. A run with due 0 is outside of the schedule. A due time that has
-// run already only moves the job to its next time.
+// startRun stores a run and starts it. A run with due 0 is outside of the schedule. A due time that
+// has run already only moves the job to its next time.
 func (p *planner) startRun(j *job, due, at int64, run *running) error {
 	r := store.JobRun{Job: j.ID, Due: due, Run: protocol.RunID(protocol.NewID()), StartedAt: at}
 	r.Session = p.chatOf(j, r.Run)
@@ -131,7 +131,7 @@ func (p *planner) finish(run *running, end outcome, at int64) {
 		result.Summary = strings.TrimSpace("ran in " + string(run.Session) + "\n" + end.summary)
 	}
 	if j == nil || j.run != run { // the job was removed meanwhile
-		run.settle(result, nil)
+		run.notifyWaiters(result, nil)
 		return
 	}
 	next := j.Job
@@ -148,14 +148,14 @@ func (p *planner) finish(run *running, end outcome, at int64) {
 	stored.NextRunAt, result.NextRunAtMs = j.State.NextRunAtMs, j.State.NextRunAtMs
 	if err := p.record(j, next, stored, remove); err != nil {
 		run.ended, p.changed = true, true
-		run.settle(protocol.CronRunResult{}, fmt.Errorf("the run has ended, but that could not be stored: %w", err))
+		run.notifyWaiters(protocol.CronRunResult{}, fmt.Errorf("the run has ended, but that could not be stored: %w", err))
 		p.later(func() { p.finish(run, end, at) })
 		return
 	}
 	j.run = nil
 	p.notify(j, run.Session, end)
 	j.Job = next
-	run.settle(result, nil)
+	run.notifyWaiters(result, nil)
 }
 
 // later runs f on the loop after [retryAfter].

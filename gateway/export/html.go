@@ -75,9 +75,9 @@ func (c Chat) entries(m protocol.Message, results map[string]protocol.Message) [
 	case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
 		e.Kind, e.Who, e.Parts = "you", "You", []part{{"", text}}
 	case m.Role == protocol.RoleUser:
-		e.Kind, e.Who, e.Body = "you", "You", rendered(text)
+		e.Kind, e.Who, e.Body = "you", "You", renderMarkdown(text)
 	default:
-		e.Kind, e.Who, e.Body = "agent", "Fairlead", rendered(text)
+		e.Kind, e.Who, e.Body = "agent", "Fairlead", renderMarkdown(text)
 		var list []entry
 		if text != "" || len(e.Pictures) > 0 {
 			list = append(list, e)
@@ -136,7 +136,7 @@ func plain(text string) template.HTML { return template.HTML(template.HTMLEscape
 var document = goldmark.New(goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(asText{}, 0))))
 
-func rendered(markdown string) template.HTML {
+func renderMarkdown(markdown string) template.HTML {
 	var b bytes.Buffer
 	if document.Convert([]byte(markdown), &b) != nil {
 		return plain(markdown)

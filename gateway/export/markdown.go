@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -26,7 +27,7 @@ func markdown(c Chat) string {
 		case m.Origin == protocol.OriginEvent:
 			fmt.Fprintf(&b, "\n*%s*\n", c.eventText(m))
 		case m.Role == protocol.RoleUser && m.Origin == protocol.OriginDirect:
-			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, codeBlock(text))
+			fmt.Fprintf(&b, "\n## You · %s\n\n%s\n", at, format.Fence(text, "```"))
 		case m.Origin == protocol.OriginSchedule:
 			fmt.Fprintf(&b, "\n## Schedule · %s\n\n%s\n", at, m.RequestText())
 		case m.Role == protocol.RoleUser:
@@ -43,7 +44,7 @@ func markdown(c Chat) string {
 			}
 		case m.Role == protocol.RoleToolResult:
 			if text = resultText(m); text != "" {
-				fmt.Fprintf(&b, "\n%s\n", codeBlock(text))
+				fmt.Fprintf(&b, "\n%s\n", format.Fence(text, "```"))
 			}
 		}
 		for _, block := range m.Content {
@@ -53,19 +54,6 @@ func markdown(c Chat) string {
 		}
 	}
 	return b.String()
-}
-
-// fenceFor returns a fence of at least the given backquotes that a text does not contain.
-func fenceFor(text, fence string) string {
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence
-}
-
-func codeBlock(text string) string {
-	fence := fenceFor(text, "```")
-	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
 }
 
 // longArgument is the size in bytes from which an argument gets a block of its own.
@@ -81,7 +69,7 @@ func callMarkdown(call protocol.Block, c Chat) string {
 	fmt.Fprintf(&b, "**%s**%s\n", name, where)
 	args, ok := orderedArgs(call.Arguments)
 	if !ok {
-		fmt.Fprintf(&b, "\n%s\n", codeBlock(string(call.Arguments)))
+		fmt.Fprintf(&b, "\n%s\n", format.Fence(string(call.Arguments), "```"))
 		return b.String()
 	}
 	apart := "\n" // between the title and the list
@@ -99,7 +87,7 @@ func callMarkdown(call protocol.Block, c Chat) string {
 		if words != "" {
 			fmt.Fprintf(&blocks, "\n%s:\n", words)
 		}
-		fmt.Fprintf(&blocks, "\n%s\n", codeBlock(a.text))
+		fmt.Fprintf(&blocks, "\n%s\n", format.Fence(a.text, "```"))
 	}
 	return b.String() + blocks.String()
 }
@@ -131,7 +119,7 @@ func orderedArgs(raw json.RawMessage) (args []argument, ok bool) {
 }
 
 func inlineCode(text string) string {
-	tick := fenceFor(text, "`")
+	tick := format.Delimiter(text, "`")
 	if text == "" || len(tick) > 1 {
 		return tick + " " + text + " " + tick
 	}

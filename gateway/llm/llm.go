@@ -136,9 +136,10 @@ func EstimateTokens(messages []protocol.Message) int64 {
 	return n
 }
 
-// Price sets the cost of u from a model's prices, if the provider reported none and the prices are
-// known.
-func Price(info protocol.ModelInfo, u *protocol.Usage) {
+// Complete sets the total of u, and its cost from a model's prices if they are known, unless the
+// provider reported them.
+func Complete(info protocol.ModelInfo, u *protocol.Usage) {
+	u.Total = cmp.Or(u.Total, u.Input+u.Output+u.CacheRead+u.CacheWrite)
 	if u.Cost != nil || info.PriceIn == nil || info.PriceOut == nil {
 		return
 	}

@@ -103,18 +103,21 @@ func TestImagesBecomeWordsForAModelThatCannotSee(t *testing.T) {
 func TestPriceUsesAllFourPricesAndNeverTheProvidersOwn(t *testing.T) {
 	in, out, read, write := 3.0, 15.0, 0.3, 3.75
 	u := protocol.Usage{Input: 1000, Output: 2000, CacheRead: 100_000, CacheWrite: 4000}
-	Price(protocol.ModelInfo{PriceIn: &in, PriceOut: &out, PriceRead: &read, PriceWrite: &write}, &u)
+	Complete(protocol.ModelInfo{PriceIn: &in, PriceOut: &out, PriceRead: &read, PriceWrite: &write}, &u)
 	if u.Cost == nil || math.Abs(*u.Cost-0.078) > 1e-9 {
 		t.Errorf("got %v; want 0.078", u.Cost)
 	}
+	if u.Total != 107_000 {
+		t.Errorf("total: got %d, want 107000", u.Total)
+	}
 	own := 0.5
 	u.Cost = &own
-	Price(protocol.ModelInfo{PriceIn: &in, PriceOut: &out}, &u)
+	Complete(protocol.ModelInfo{PriceIn: &in, PriceOut: &out}, &u)
 	if *u.Cost != 0.5 {
 		t.Errorf("got %v, want %v", *u.Cost, 0.5)
 	}
 	u.Cost = nil
-	Price(protocol.ModelInfo{PriceIn: &in}, &u)
+	Complete(protocol.ModelInfo{PriceIn: &in}, &u)
 	if u.Cost != nil {
 		t.Error("a price was made up")
 	}

@@ -93,7 +93,7 @@ func (fm *fileMatcher) folderRule(c shell.Command) (v Verdict, match *rule, why 
 		}
 		for _, r := range fm.set.fileRestrictions {
 			tools := verbs[a.verb].tools
-			if !fm.appliesToAny(r, tools) || isKept && !unkept[a.verb] && a.word != everywhere && fm.keeps(r, tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.ends(a.only) {
+			if !fm.appliesToAny(r, tools) || isKept && !unkept[a.verb] && a.word != everywhere && fm.keeps(r, tools) || a.dotless && r.path.isAlwaysHidden() || a.only != "" && !r.path.endsWith(a.only) {
 				continue
 			}
 			if a.word.Dynamic {
@@ -141,8 +141,8 @@ func findStarts(words []shell.Word) []shell.Word {
 // findNames are the options of find that name the files that it finds.
 var findNames = set("-name -iname -path -ipath -wholename -iwholename")
 
-// changedByFind returns the folders in which find starts, and the names that it looks for, if it removes
-// the files or starts a program that may change them.
+// changedByFind returns the folders in which find starts, and the names that it looks for, if it
+// removes the files or starts a program that may change them.
 func changedByFind(name string, words []shell.Word) (list []shell.Word) {
 	isWriting := hasWord(words, "-delete") || slices.ContainsFunc(words, func(w shell.Word) bool { return execOptions[w.Text] }) && !accessChecks["reads"](words)
 	if name != "find" && name != "gfind" || !isWriting {

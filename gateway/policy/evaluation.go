@@ -83,7 +83,7 @@ func (s *Set) Decide(c Call) Decision {
 		ev.denied = ev.paths.commandRules()
 	}
 	ev.lifts.floor = &ev.floor
-	for _, p := range ev.lifts.requested(c.Changes) {
+	for _, p := range ev.lifts.requestedParts(c.Changes) {
 		ev.addPart(p)
 	}
 	switch {
@@ -196,8 +196,8 @@ func (ev *evaluation) textGrant(r Decision) (Grant, bool) {
 	})
 }
 
-// isSameShell reports whether a grant for one shell holds for another. One without a shell holds for
-// those whose language the policy can parse.
+// isSameShell reports whether a grant for one shell holds for another. One without a shell holds
+// for those whose language the policy can parse.
 func isSameShell(granted, name string) bool {
 	a, knownA := shell.ParseKind(granted)
 	b, knownB := shell.ParseKind(name)

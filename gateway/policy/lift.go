@@ -104,7 +104,7 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 		case name == "rm":
 			removed = append(removed, fl.folders(operands(c.Words[1:], ""))...)
 		case name == "git" && sub < len(c.Words) && !hasOptions(c.Words[1:sub]):
-			files = append(files, fl.removed(c.Words[sub].Text, c.Words[sub+1:])...)
+			files = append(files, fl.removedFiles(c.Words[sub].Text, c.Words[sub+1:])...)
 			for _, file := range gitRecords[c.Words[sub].Text] {
 				records = append(records, fl.repositories(file)...)
 			}
@@ -124,8 +124,8 @@ func (l *lifts) addRecords(facts shell.Facts, in []folders) {
 	}
 }
 
-// removed returns what a subcommand of git removes from the work tree.
-func (fl *floor) removed(sub string, words []shell.Word) (list []string) {
+// removedFiles returns what a subcommand of git removes from the work tree.
+func (fl *floor) removedFiles(sub string, words []shell.Word) (list []string) {
 	for len(words) > 0 && isFlag(words[0].Text) {
 		words = words[1:]
 	}
@@ -152,9 +152,9 @@ func hasOptions(words []shell.Word) bool {
 	return slices.ContainsFunc(words, func(w shell.Word) bool { return isFlag(w.Text) })
 }
 
-// requested returns the parts that ask about the protected files that the caller or the machine says
-// that the call changes.
-func (l *lifts) requested(names []string) (parts []Part) {
+// requestedParts returns the parts that ask about the protected files that the caller or the
+// machine says that the call changes.
+func (l *lifts) requestedParts(names []string) (parts []Part) {
 	for _, name := range names {
 		list, known := l.floor.resolver.paths(shell.Word{Text: name})
 		p := Part{Kind: "file", Text: name, Verdict: Ask, Floor: true, byRule: true}

@@ -188,8 +188,8 @@ func (g pathGlob) isAlwaysHidden() bool {
 	return slices.ContainsFunc(g.parts, func(p string) bool { return len(p) > 1 && p[0] == '.' })
 }
 
-// ends reports whether the pattern may match a file with the suffix only.
-func (g pathGlob) ends(only string) bool {
+// endsWith reports whether the pattern may match a file with the suffix only.
+func (g pathGlob) endsWith(only string) bool {
 	last := g.parts[len(g.parts)-1]
 	return last == "**" || meetPart(strings.ToLower(last), only)
 }

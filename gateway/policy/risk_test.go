@@ -7,7 +7,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// risks lists the parts of a command that have a risk, as "text: risk".
+// risksOf lists the parts of a command that have a risk, as "text: risk".
 func risksOf(t *testing.T, command string) string {
 	t.Helper()
 	set, _, err := New(File{})

@@ -14,8 +14,8 @@ import (
 	"fairlead/gateway/question"
 )
 
-// review asks the person about tools of a server that have changed since they were accepted, or that
-// are new. Its goroutine is run.
+// review asks the person about tools of a server that have changed since they were accepted, or
+// that are new. Its goroutine is run.
 type review struct {
 	name protocol.ServerName
 	m    *Manager
@@ -39,7 +39,7 @@ func (r *review) run(ctx, stopped context.Context) {
 	pause := retryMin
 	for {
 		var again <-chan time.Time
-		if changed, id := r.changed(); id != r.about {
+		if changed, id := r.changedTools(); id != r.about {
 			r.withdraw()
 			if len(changed) == 0 || r.ask(ctx, changed) {
 				r.about, pause = id, retryMin
@@ -67,9 +67,9 @@ func (r *review) withdraw() {
 	r.asked, r.about = "", ""
 }
 
-// changed returns the tools that the agent does not get before the person accepts them, and what
-// identifies their present form.
-func (r *review) changed() (list []remoteTool, id string) {
+// changedTools returns the tools that the agent does not get before the person accepts them, and
+// what identifies their present form.
+func (r *review) changedTools() (list []remoteTool, id string) {
 	accepted := r.m.accepted.of(r.name)
 	tools, off := r.present()
 	for _, t := range tools {
@@ -81,8 +81,9 @@ func (r *review) changed() (list []remoteTool, id string) {
 	return list, id
 }
 
-// ask opens the question whether the agent may use tools, in the form that they have now. It reports
-// whether that was possible: it fails on a full disk, and while too many questions of the server wait.
+// ask opens the question whether the agent may use tools, in the form that they have now. It
+// reports whether that was possible: it fails on a full disk, and while too many questions of the
+// server wait.
 func (r *review) ask(ctx context.Context, changed []remoteTool) bool {
 	accepted := r.m.accepted.of(r.name)
 	subject := &protocol.ToolsSubject{Server: r.name}

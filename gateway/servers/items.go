@@ -73,7 +73,7 @@ func promptItem(server protocol.ServerName, p *mcp.Prompt) protocol.ServerItem {
 
 // countItems counts the resources and the prompts. A server that cannot list them has none.
 func (s *server) countItems(ctx context.Context) error {
-	session, err := s.connected()
+	session, err := s.connection()
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (m *Manager) Items(ctx context.Context) (protocol.ServerItemsResult, error)
 	var wg crash.Group
 	for i, s := range servers {
 		wg.Go(func() {
-			session, err := s.connected()
+			session, err := s.connection()
 			if err != nil {
 				return
 			}
@@ -115,7 +115,7 @@ func (m *Manager) Read(ctx context.Context, p protocol.ServerReadParams) (protoc
 	if err != nil {
 		return protocol.ServerReadResult{}, err
 	}
-	session, err := s.connected()
+	session, err := s.connection()
 	if err != nil {
 		return protocol.ServerReadResult{}, err
 	}

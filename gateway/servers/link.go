@@ -13,8 +13,8 @@ import (
 	"fairlead/gateway/servers/process"
 )
 
-// connected returns the connection, or protocol.ErrUnavailable.
-func (s *server) connected() (*mcp.ClientSession, error) {
+// connection returns the connection, or protocol.ErrUnavailable.
+func (s *server) connection() (*mcp.ClientSession, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.session == nil || s.state != protocol.ServerReady && s.state != protocol.ServerStarting {
@@ -33,8 +33,8 @@ type link struct {
 	drop context.CancelCauseFunc // ends it
 }
 
-// isLost reports whether the server did not get a call because its connection is lost, also if err only
-// says that the server has forgotten the session.
+// isLost reports whether the server did not get a call because its connection is lost, also if err
+// only says that the server has forgotten the session.
 func (l *link) isLost(err error) bool {
 	if refused, ok := errors.AsType[*refusal](err); ok && refused.isSessionLost {
 		l.drop(errSessionLost)
@@ -48,8 +48,8 @@ var errNotReady error = protocol.ErrUnavailable.With("the MCP server is not read
 // reconnectLimit is how long a call waits for a connection that was lost just now.
 const reconnectLimit = 20 * time.Second
 
-// await returns the connection of a server that is ready. If old was its connection and is lost, await
-// waits a limited time for the next one, as it does for a server that starts.
+// await returns the connection of a server that is ready. If old was its connection and is lost,
+// await waits a limited time for the next one, as it does for a server that starts.
 func (s *server) await(ctx context.Context, old *link) (*link, error) {
 	limit := time.NewTimer(reconnectLimit)
 	defer limit.Stop()
@@ -62,7 +62,7 @@ func (s *server) await(ctx context.Context, old *link) (*link, error) {
 		case isNew && state == protocol.ServerReady:
 			return &now, nil
 		case old == nil && state != protocol.ServerStarting && state != protocol.ServerReady:
-			_, err := s.connected()
+			_, err := s.connection()
 			return nil, cmp.Or(err, errNotReady)
 		}
 		select {
@@ -70,7 +70,7 @@ func (s *server) await(ctx context.Context, old *link) (*link, error) {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		case <-limit.C:
-			_, err := s.connected()
+			_, err := s.connection()
 			return nil, cmp.Or(err, errNotReady)
 		}
 	}

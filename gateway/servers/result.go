@@ -68,8 +68,8 @@ func convert(res *mcp.CallToolResult) result {
 // modelFormats are the formats of pictures that models accept.
 var modelFormats = []string{"png", "jpeg", "gif", "webp"}
 
-// pictureOf returns a picture of at most limit bytes for a model. One that a model cannot read would
-// make its provider refuse the chat from then on.
+// pictureOf returns a picture of at most limit bytes for a model. One that a model cannot read
+// would make its provider refuse the chat from then on.
 func pictureOf(i *mcp.ImageContent, limit int) (protocol.Block, error) {
 	if len(i.Data) > limit {
 		return protocol.Block{}, fmt.Errorf("the pictures of a result may have %d MiB", maxImages>>20)
@@ -97,7 +97,7 @@ func textOf(c mcp.Content) string {
 			return c.Resource.Text
 		}
 		if c.Resource != nil {
-			return omitted("file "+c.Resource.URI, c.Resource.MIMEType, len(c.Resource.Blob))
+			return omissionNote("file "+c.Resource.URI, c.Resource.MIMEType, len(c.Resource.Blob))
 		}
 	case *mcp.ResourceLink:
 		if c.URI == "" {
@@ -105,15 +105,15 @@ func textOf(c mcp.Content) string {
 		}
 		return strings.TrimSpace(fmt.Sprintf("%s: %s %s", cmp.Or(c.Title, c.Name, "link"), c.URI, c.Description))
 	case *mcp.ImageContent:
-		return omitted("picture", c.MIMEType, len(c.Data))
+		return omissionNote("picture", c.MIMEType, len(c.Data))
 	case *mcp.AudioContent:
-		return omitted("sound", c.MIMEType, len(c.Data))
+		return omissionNote("sound", c.MIMEType, len(c.Data))
 	}
 	return "[a part of an unknown kind, left out]"
 }
 
-// omitted names a part of a result that is left out.
-func omitted(what, mime string, size int) string {
+// omissionNote names a part of a result that is left out.
+func omissionNote(what, mime string, size int) string {
 	if mime != "" {
 		what += ", " + format.Line(mime, maxTitle)
 	}

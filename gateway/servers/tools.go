@@ -71,8 +71,8 @@ func (s *server) refresh(ctx context.Context) error {
 	return nil
 }
 
-// readTools reads the descriptions of the tools that models can use. Of tools with the same name, the
-// first counts: a call could not say which one it means.
+// readTools reads the descriptions of the tools that models can use. Of tools with the same name,
+// the first counts: a call could not say which one it means.
 func readTools(log *ring, all []*mcp.Tool) (list []remoteTool) {
 	seen := make(map[string]bool)
 	for _, t := range all {
@@ -162,8 +162,8 @@ var notToolName = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 // suffixBytes is the length of the part of a hash that makes a changed name unique.
 const suffixBytes = 6
 
-// setPublicNames gives each tool a name that the APIs of models accept and that no other tool of the
-// server has. A name that is changed ends with a part of its hash, so that it stays the same.
+// setPublicNames gives each tool a name that the APIs of models accept and that no other tool of
+// the server has. A name that is changed ends with a part of its hash, so that it stays the same.
 func setPublicNames(server protocol.ServerName, list []remoteTool) {
 	limit := protocol.MaxModelTool - len(server) - len("__")
 	taken := make(map[string]bool)
@@ -217,8 +217,8 @@ func (t remoteTool) spec(server protocol.ServerName) protocol.ToolSpec {
 	}
 }
 
-// offered lists the tools of a server that calls may use, with full names.
-func (s *server) offered() (list []protocol.ToolSpec) {
+// offeredTools lists the tools of a server that calls may use, with full names.
+func (s *server) offeredTools() (list []protocol.ToolSpec) {
 	accepted := s.m.accepted.of(s.name)
 	_, isShadowed := s.m.machineNamed(s.name)
 	s.mu.Lock()
@@ -246,7 +246,7 @@ func (m *Manager) Toolbox() Toolbox { return Toolbox{m} }
 // Tools lists the tools of the connected servers, with their full names.
 func (b Toolbox) Tools() (list []protocol.ToolSpec) {
 	for _, s := range b.m.list() {
-		list = append(list, s.offered()...)
+		list = append(list, s.offeredTools()...)
 	}
 	return list
 }
@@ -260,9 +260,9 @@ func (b Toolbox) Has(name protocol.NodeID) bool {
 	return !isShadowed
 }
 
-// Lookup finds a tool by its full name. Errors are protocol.ErrNotFound, protocol.ErrUnavailable for
-// a server that is not connected, and protocol.ErrForbidden for a tool that is switched off or waits
-// for the person.
+// Lookup finds a tool by its full name. Errors are protocol.ErrNotFound, protocol.ErrUnavailable
+// for a server that is not connected, and protocol.ErrForbidden for a tool that is switched off or
+// waits for the person.
 func (b Toolbox) Lookup(name protocol.ToolName) (protocol.ToolSpec, error) {
 	_, spec, err := b.lookup(name)
 	return spec, err
@@ -274,7 +274,7 @@ func (b Toolbox) lookup(name protocol.ToolName) (t remoteTool, spec protocol.Too
 	if err != nil {
 		return t, spec, err
 	}
-	_, offline := s.connected()
+	_, offline := s.connection()
 	accepted := b.m.accepted.of(s.name)
 	s.mu.Lock()
 	defer s.mu.Unlock()

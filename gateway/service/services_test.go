@@ -1,12 +1,14 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 func isFault(err error, code protocol.FaultCode) bool {
@@ -145,5 +147,17 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 	}
 	if !slices.Equal(lines, want) {
 		t.Errorf("got %q, want %q", lines, want)
+	}
+}
+
+// fullDisk stores no visits.
+type fullDisk struct{ VisitStore }
+
+func (fullDisk) PutVisit(context.Context, store.Visit) error { return protocol.ErrStorage }
+
+func TestNoLinkIsGivenOutThatIsNotStored(t *testing.T) {
+	s := newSite(t)
+	if link, err := NewVisits(fullDisk{}).Link(t.Context(), s.publish(t, "3000", nil), ""); link != "" || !errors.Is(err, protocol.ErrStorage) {
+		t.Errorf("got the link %q, %v; want none, and that the database cannot be written", link, err)
 	}
 }

@@ -63,6 +63,6 @@ func (t modelTasks) summarizer(m openModel) summary.Summarizer {
 
 // count sets the cost of a request and counts it.
 func (t modelTasks) count(ctx context.Context, m openModel, used *protocol.Usage) error {
-	llm.Price(m.info, used)
+	llm.Complete(m.info, used)
 	return t.usage.Add(context.WithoutCancel(ctx), m.ref, *used)
 }

@@ -22,7 +22,7 @@ func (s *Archives) Fork(ctx context.Context, from protocol.SessionKey, to Sessio
 		if err != nil {
 			return err
 		}
-		list, summarized := forked(msgs, source.CompactedThrough, through)
+		list, summarized := forkedMessages(msgs, source.CompactedThrough, through)
 		row, err := s.messages.sessions.ensure(tx, to.Key, now)
 		if err != nil {
 			return err
@@ -50,9 +50,9 @@ func (s *Archives) Fork(ctx context.Context, from protocol.SessionKey, to Sessio
 	})
 }
 
-// forked returns the messages of a fork, and the number of those that a summary replaces. The
-// summary follows directly after them.
-func forked(msgs []protocol.Message, compacted, through int64) (list []protocol.Message, summarized int) {
+// forkedMessages returns the messages of a fork, and the number of those that a summary replaces.
+// The summary follows directly after them.
+func forkedMessages(msgs []protocol.Message, compacted, through int64) (list []protocol.Message, summarized int) {
 	var notice *protocol.Message
 	for i, m := range msgs {
 		switch {

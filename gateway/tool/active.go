@@ -147,7 +147,7 @@ func idempotencyKey(c Call) (string, error) {
 // preview asks what the call would do. A call that cannot work needs no approval. One of the person
 // has a preview too: it says which files a deny rule is compared with, and which folders to open.
 func (a *activeCall) preview(ctx context.Context) error {
-	problem, err := a.look(ctx)
+	problem, err := a.inspect(ctx)
 	switch {
 	case err != nil && context.Cause(ctx) != nil:
 		return a.entry.stop(ctx, nil)
@@ -157,10 +157,10 @@ func (a *activeCall) preview(ctx context.Context) error {
 	return nil // the policy decides on a call without a preview, too
 }
 
-// look finds out what the call would do, and records it. problem says why it cannot work.
-func (a *activeCall) look(ctx context.Context) (problem string, err error) {
+// inspect finds out what the call would do, and records it. problem says why it cannot work.
+func (a *activeCall) inspect(ctx context.Context) (problem string, err error) {
 	info := &a.entry.record.Info
-	problem, info.Fault, err = a.subject.look(ctx)
+	problem, info.Fault, err = a.subject.inspect(ctx)
 	info.Preview = a.subject.preview
 	return problem, err
 }

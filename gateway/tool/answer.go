@@ -90,7 +90,7 @@ func (a *activeCall) applyEdit(ctx context.Context, answer protocol.Question) er
 	r.Info.Args, r.Info.Effect, r.Info.Edited = a.subject.call.Args, a.subject.target.Spec.Effect, true
 	r.InputSHA256, r.InputBytes = "", 0 // the journal computes them again
 	a.permit.isEdited = true
-	problem, err := a.look(ctx)
+	problem, err := a.inspect(ctx)
 	if p := a.subject.preview; p != nil {
 		problem = p.Problem // of credentials too: the person wrote this call
 		r.Info.Partial = partialChange(answer.Preview, p)

@@ -145,7 +145,7 @@ func (p *Pipeline) ReviewPending(ctx context.Context) {
 
 // review checks the questions that a change can affect.
 func (p *Pipeline) review(ctx context.Context, c protocol.Change) {
-	pending := p.calls.concerned(c)
+	pending := p.calls.affectedQuestions(c)
 	if len(pending) == 0 {
 		return
 	}

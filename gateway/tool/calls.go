@@ -128,8 +128,8 @@ func (s *openCalls) wait(id protocol.CallID, q *openQuestion) {
 	}
 }
 
-// concerned returns the questions that a change can affect, with the requests that led to them.
-func (s *openCalls) concerned(c protocol.Change) map[protocol.QuestionID][]policy.Request {
+// affectedQuestions returns the questions that a change can affect, with the requests that led to them.
+func (s *openCalls) affectedQuestions(c protocol.Change) map[protocol.QuestionID][]policy.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := map[protocol.QuestionID][]policy.Request{}

@@ -66,7 +66,7 @@ func (p *Pipeline) Continue(ctx context.Context, s Step) (json.RawMessage, error
 	}
 	raw, err := at.Execute(ctx, a.subject.call, inv, progress.add)
 	if err == nil && !s.IsStart {
-		recordStep(ctx, p.Steps, s.Call, passed(inv.Args, raw))
+		recordStep(ctx, p.Steps, s.Call, stepOf(inv.Args, raw))
 	}
 	return raw, err
 }
@@ -120,7 +120,7 @@ func (a *activeCall) lookAgain(ctx context.Context) error {
 		return protocol.NewFault(protocol.FaultInvalidArgs, "only a call that reads can run again")
 	}
 	old := a.subject.preview
-	problem, fault, err := a.subject.look(ctx)
+	problem, fault, err := a.subject.inspect(ctx)
 	switch now := a.subject.preview; {
 	case err != nil:
 		return err

@@ -41,7 +41,7 @@ func (p permit) invocation(s subject, version, key string) (inv protocol.ToolInv
 	if s.preview == nil {
 		return inv, nil
 	}
-	inv.Folders = p.opened(s)
+	inv.Folders = p.openedFolders(s)
 	// The node compares this hash with what it is about to do. So it refuses a read that the policy
 	// allowed if its path leads elsewhere by now, to keys for example, because of a changed link.
 	if len(inv.Folders) > 0 || inv.Approved == "" && s.preview.Path != "" && !c.Direct && spec.Effect == protocol.EffectRead {
@@ -62,11 +62,11 @@ func callerOf(tool string, by auth.Principal) *protocol.ToolCaller {
 	return &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
 }
 
-// opened returns the folders outside the workspace that the call may use. The folder that a file
+// openedFolders returns the folders outside the workspace that the call may use. The folder that a file
 // tool needs is exactly what was allowed, so it opens with the allow; but if no person answered or
 // made the call, a folder with a warning stays closed. A command gets the folders that the person
 // chose.
-func (p permit) opened(s subject) (list []protocol.FolderAccess) {
+func (p permit) openedFolders(s subject) (list []protocol.FolderAccess) {
 	isApproved := p.isAnswered || s.call.Direct
 	isFileTool := s.target.Spec.Effect == protocol.EffectRead || s.target.Spec.Effect == protocol.EffectWrite
 	for _, f := range s.preview.Folders {

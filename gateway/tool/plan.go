@@ -67,7 +67,7 @@ func (p *Pipeline) planned(ctx context.Context, c Call) (*activeCall, error) {
 	if authorize(c, s.target, err) != nil || s.validate() != nil {
 		return nil, nil // it fails when it runs
 	}
-	problem, _, err := s.look(ctx)
+	problem, _, err := s.inspect(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -34,8 +34,8 @@ func (s step) addTo(c protocol.Continuation) protocol.Continuation {
 	return c
 }
 
-// passed returns what passed in a step with these arguments and this result of a node's tool.
-func passed(args, result json.RawMessage) (s step) {
+// stepOf returns what passed in a step with these arguments and this result of a node's tool.
+func stepOf(args, result json.RawMessage) (s step) {
 	var in struct {
 		Signal string `json:"signal"`
 		Input  string `json:"input"` // Base64

@@ -36,9 +36,9 @@ func (s *subject) setEffect() {
 	}
 }
 
-// look finds out what the call would do. problem says why it cannot work, and fault the same with
+// inspect finds out what the call would do. problem says why it cannot work, and fault the same with
 // its code, if the tool has one.
-func (s *subject) look(ctx context.Context) (problem string, fault *protocol.Fault, err error) {
+func (s *subject) inspect(ctx context.Context) (problem string, fault *protocol.Fault, err error) {
 	preview, hasPreview, err := s.target.Preview(ctx, s.call)
 	s.preview = nil
 	var failed *Failure

@@ -109,7 +109,7 @@ func (j *job) own() {
 		case res := <-j.finished:
 			j.finish(res)
 		case <-j.retry:
-			j.settle()
+			j.storeEnd()
 		case <-j.wake:
 			j.obey()
 		case <-q.ctx.Done():
@@ -238,7 +238,7 @@ func (j *job) obey() {
 	case j.isBusy(): // its end, which the revocation has caused, comes first
 	case revoked != "" && !j.live.view().Over():
 		j.end = &message{event: eventRevoked, text: revoked, now: now}
-		j.settle()
+		j.storeEnd()
 	case ordered != "":
 		err := crash.Call("transfer", func() error {
 			t, err := j.change(message{event: ordered, text: expiredText, now: now})

@@ -78,7 +78,7 @@ func TestEntryEndsWithTheTransfer(t *testing.T) {
 	if out := outputOf(t, e.Output); e.Status != protocol.CallDone || out.Result.BytesTransferred != 300<<10 || out.Result.SHA256 != hex.EncodeToString(sum[:]) || out.Result.State != protocol.TransferDone {
 		t.Errorf("entry: got %s, %+v, want done with the bytes and the checksum of the file", e.Status, out)
 	}
-	if got := r.auditLines(); len(got) != 1 || got[0] != "Sent x.bin from a to b | on test" {
+	if got := r.auditLines(); len(got) != 1 || got[0] != "Sent x.bin from a to b | by you on test" {
 		t.Errorf("audit log: got %q, want one line about a sent file", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestFailedTransferIsNotShownAsSent(t *testing.T) {
 		t.Errorf("entry: got %s (%s), want failed: %s", e.Status, e.Error, failed.Error)
 	}
 	got := r.auditLines()
-	if len(got) != 1 || !strings.HasPrefix(got[0], "Send no-such-file from a to b | on test, failed to read file ") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "Send no-such-file from a to b | by you on test, failed to read file ") {
 		t.Errorf("audit log: got %q, want one line about a failure", got)
 	}
 	r.createFile("a", "no-such-file", 100)
@@ -106,7 +106,7 @@ func TestFailedTransferIsNotShownAsSent(t *testing.T) {
 	if e := r.onlyEntry(); e.Status != protocol.CallFailed || e.Continued.Ended == nil || e.Continued.Ended.State != protocol.CallDone {
 		t.Errorf("entry after the retry: got %s, then %+v, want failed, then done", e.Status, e.Continued)
 	}
-	if got := r.auditLines(); len(got) != 2 || got[1] != "Sent no-such-file from a to b | on test" {
+	if got := r.auditLines(); len(got) != 2 || got[1] != "Sent no-such-file from a to b | by you on test" {
 		t.Errorf("audit log after the retry: got %q, want the sent file last", got)
 	}
 }
@@ -147,7 +147,7 @@ func TestEndFollowsACallThatDoesNotWait(t *testing.T) {
 	if _, err := client.Call(t.Context(), r.c, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Transfer", Args: args}); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.auditLines(); len(got) != 1 || got[0] != "Send no-such-file from a to b | on test, started" {
+	if got := r.auditLines(); len(got) != 1 || got[0] != "Send no-such-file from a to b | by you on test, started" {
 		t.Errorf("audit log at first: got %q, want one line about the start", got)
 	}
 	r.startNode("b")
@@ -155,7 +155,7 @@ func TestEndFollowsACallThatDoesNotWait(t *testing.T) {
 	if e := r.onlyEntry().Continued.Ended; e == nil || e.State != protocol.CallFailed || e.Error == "" {
 		t.Errorf("end: got %+v, want a failure", e)
 	}
-	if got := r.auditLines(); len(got) != 2 || !strings.HasPrefix(got[1], "Send no-such-file from a to b | on test, failed to read file ") {
+	if got := r.auditLines(); len(got) != 2 || !strings.HasPrefix(got[1], "Send no-such-file from a to b | by you on test, failed to read file ") {
 		t.Errorf("audit log: got %q, want the failure last", got)
 	}
 }

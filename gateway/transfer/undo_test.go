@@ -69,7 +69,7 @@ func TestReplacedFilesCanBeRestored(t *testing.T) {
 	checkFile(t, "new same.txt", to, "in/tree/same.txt")
 	checkFile(t, "new new.txt", to, "in/tree/new.txt")
 	checkFile(t, "somebody's own", to, "in/tree/edited.txt")
-	if got := r.auditLines(); got[len(got)-1] != "Undid the transfer of tree from a to b | on test" {
+	if got := r.auditLines(); got[len(got)-1] != "Undid the transfer of tree from a to b | by you on test" {
 		t.Errorf("audit log: got %q, want the undone transfer last", got)
 	}
 	// The changed file is restored once its replacement is out of the way; then nothing remains.

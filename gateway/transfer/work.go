@@ -102,7 +102,7 @@ func (j *job) finish(res result) {
 		}
 		j.live.mu.Unlock()
 		j.end = &m
-		j.settle()
+		j.storeEnd()
 	case workUndo:
 		err := res.err
 		if err == nil {
@@ -159,9 +159,9 @@ type unstoredError struct{ error }
 // storeRetry is the time between attempts to store the end of a transfer.
 const storeRetry = time.Second
 
-// settle stores how the attempt has ended. The transfer keeps its state, and counts as running,
+// storeEnd stores how the attempt has ended. The transfer keeps its state, and counts as running,
 // until that is stored.
-func (j *job) settle() {
+func (j *job) storeEnd() {
 	t, err := j.change(*j.end)
 	j.retry = nil
 	stopping := j.services.queue.ctx.Err() != nil

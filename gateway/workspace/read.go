@@ -117,6 +117,15 @@ func (f *File) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// ReadFile is Read for a file; a folder is an error.
+func (w *Files) ReadFile(agent protocol.AgentID, name string) (*File, error) {
+	f, _, err := w.Read(agent, name)
+	if err == nil && f == nil {
+		err = protocol.ErrBadRequest.With(name + " is a folder")
+	}
+	return f, err
+}
+
 // Heartbeat returns the text of an agent's HEARTBEAT.md, or fs.ErrNotExist if none exists.
 func (w *Files) Heartbeat(agent protocol.AgentID) (string, error) {
 	f, _, err := w.Read(agent, "HEARTBEAT.md")

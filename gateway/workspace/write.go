@@ -62,12 +62,9 @@ func write(root *os.Root, name string, data []byte) error {
 func (w *Files) Edit(agent protocol.AgentID, name string, change func(old []byte) ([]byte, error)) (old *File, err error) {
 	w.editMu.Lock()
 	defer w.editMu.Unlock()
-	f, _, err := w.Read(agent, name)
+	f, err := w.ReadFile(agent, name)
 	if err != nil {
 		return nil, err
-	}
-	if f == nil {
-		return nil, protocol.ErrBadRequest.With(name + " is a folder")
 	}
 	data, err := change(f.Data)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package baseline remembers the files that decide which programs run later ([floor.List]), and puts
-// them back after a command that changed them unasked.
+// Package baseline remembers the files that decide which programs run later ([floor.List]), and
+// puts them back after a command that changed them unasked.
 //
 // It looks before and after each command. A change between two looks is attributed to the commands
 // that ran, and reverted: a new file is moved to the trash, and a changed or removed one gets its
@@ -15,8 +15,8 @@
 // What a rule denies and a command creates all the same is moved to the trash likewise (denied.go).
 //
 // A program of the person that changes such a file while a command of the agent runs cannot be told
-// apart from that command where the machine does not protect the file. So nothing is lost: the trash
-// has what was set aside, and a question offers to keep it.
+// apart from that command where the machine does not protect the file. So nothing is lost: the
+// trash has what was set aside, and a question offers to keep it.
 //
 // What a command leaves running and nobody tracks is found by the look at the next command.
 package baseline
@@ -92,7 +92,7 @@ type Findings struct {
 
 // Note describes the findings in sentences; empty without any.
 func (f Findings) Note() string {
-	text := []string{putBack(f.PutBack), removed(f.Removed), f.Exposed.String()}
+	text := []string{putBack(f.PutBack), removedNote(f.Removed), f.Exposed.String()}
 	return strings.Join(slices.DeleteFunc(text, func(s string) bool { return s == "" }), " ")
 }
 
@@ -102,8 +102,8 @@ func (f *Findings) add(more Findings) {
 	f.Exposed.Add(more.Exposed)
 }
 
-// New returns the baseline of a workspace. dir is a folder of the node's own for the contents; it is
-// created. ws and list stay open as long as the store is used. report gets what was put back, so
+// New returns the baseline of a workspace. dir is a folder of the node's own for the contents; it
+// is created. ws and list stay open as long as the store is used. report gets what was put back, so
 // that the person can be asked; it must not block.
 func New(dir string, ws *workspace.Root, list *floor.List, log *slog.Logger, report func(protocol.PutBack)) (*Store, error) {
 	s := &Store{

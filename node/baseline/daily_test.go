@@ -57,6 +57,7 @@ func TestDailyWorkIsNotDisturbed(t *testing.T) {
 		{"cargo", "cargo new -q box1"},
 		{"go", "mkdir -p mod && cd mod && go mod init example.com/mod"},
 		{"uv", "uv venv -q --offline --relocatable env4"},
+		{"svn", "svnadmin create repo && svn co -q file://$PWD/repo wc && cd wc && echo a >a && svn add -q a && svn commit -qm one && svn up -q && svn mv -q a b && svn commit -qm two"},
 		{"hg", "hg init hg && cd hg && echo a >a && " + hg + "add a && " + hg + "commit -qm a"},
 		{"hg", hg + "clone -q hg hg2 && cd hg && echo b >a && " + hg + "commit -qm b && cd ../hg2 && " + hg + "pull -qu"},
 		{"hg", "cd hg2 && " + hg + "branch -q x && " + hg + "commit -qm x && " + hg + "update -q default && " + hg + "bookmark m && " + hg + "phase -fs tip"},

@@ -55,8 +55,8 @@ func putBack(list []protocol.ProtectedChange) string {
 	return strings.Join(append(text, failed[:min(len(failed), maxPutBack)]...), " ")
 }
 
-// removed describes the temporary files that were removed; empty for an empty list.
-func removed(paths []string) string {
+// removedNote describes the temporary files that were removed; empty for an empty list.
+func removedNote(paths []string) string {
 	if len(paths) == 0 {
 		return ""
 	}

@@ -37,7 +37,7 @@ func repository(store string) (files, todos []string) {
 			return nil, nil // only its name ends so
 		}
 	}
-	files = append(configured(store), included(store)...)
+	files = append(configuredFiles(store), includedFiles(store)...)
 	all := []string{store}
 	for i := 0; i < len(all); i++ { // without a limit, which a command could reach to hide others
 		for _, name := range names {
@@ -58,9 +58,9 @@ func repository(store string) (files, todos []string) {
 	return files, todos
 }
 
-// configured returns the folder of hooks and the settings that the configuration of a repository
-// names in its work tree: core.hooksPath and include.path (git-config(1)).
-func configured(store string) (files []string) {
+// configuredFiles returns the folder of hooks and the settings that the configuration of a
+// repository names in its work tree: core.hooksPath and include.path (git-config(1)).
+func configuredFiles(store string) (files []string) {
 	data, err := os.ReadFile(filepath.Join(store, "config"))
 	if err != nil || filepath.Base(store) != ".git" {
 		return nil
@@ -90,8 +90,9 @@ func configured(store string) (files []string) {
 	return files
 }
 
-// included returns the files of the work tree that the settings of Mercurial include (hgrc(5)).
-func included(store string) (files []string) {
+// includedFiles returns the files of the work tree that the settings of Mercurial include
+// (hgrc(5)).
+func includedFiles(store string) (files []string) {
 	tree := filepath.Dir(store)
 	for _, name := range []string{"hgrc", "hgrc-not-shared"} {
 		data, err := os.ReadFile(filepath.Join(store, name))
@@ -112,8 +113,8 @@ func included(store string) (files []string) {
 	return files
 }
 
-// inner returns the repositories in a folder. The name of a submodule's may contain slashes. Folders
-// that cannot be read are added to closed.
+// inner returns the repositories in a folder. The name of a submodule's may contain slashes.
+// Folders that cannot be read are added to closed.
 func inner(dir string, deep bool, closed *[]string) (folders []string) {
 	all := []string{dir}
 	for i := 0; i < len(all); i++ {
@@ -150,9 +151,9 @@ func reachable(path string) string {
 	return path
 }
 
-// isRepository recognizes a repository of Git, even one without its HEAD, which a command can remove
-// or make later. Its hooks tell a submodule from a folder in the name of others; they may themselves
-// be a submodule with the name hooks.
+// isRepository recognizes a repository of Git, even one without its HEAD, which a command can
+// remove or make later. Its hooks tell a submodule from a folder in the name of others; they may
+// themselves be a submodule with the name hooks.
 func isRepository(dir string) bool {
 	hooks := filepath.Join(dir, "hooks")
 	return exists(filepath.Join(dir, "HEAD")) || exists(filepath.Join(dir, "config")) || isClosed(filepath.Join(dir, "HEAD")) || exists(hooks) && !isRepository(hooks)

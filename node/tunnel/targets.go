@@ -151,14 +151,14 @@ func (t *Targets) allow(ctx context.Context, target string) error {
 	refused := t.refused[target]
 	t.mu.Unlock()
 	if t.Ask == nil || refused {
-		return tunnel.ErrDenied.With(fmt.Sprintf("this machine has not allowed %s: run there: fairlead node allow %s", target, target))
+		return tunnel.ErrDenied.With(fmt.Sprintf("this machine has not allowed %s: %s", target, howToAllow(target)))
 	}
 	asking, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	yes, err := t.Ask(asking, target)
 	switch {
 	case errors.Is(err, terminal.ErrClosed) || errors.Is(err, context.DeadlineExceeded):
-		return tunnel.ErrDenied.With(fmt.Sprintf("nobody at this machine allowed %s: run there: fairlead node allow %s", target, target))
+		return tunnel.ErrDenied.With(fmt.Sprintf("nobody at this machine allowed %s: %s", target, howToAllow(target)))
 	case err != nil:
 		return tunnel.ErrDenied.With(err.Error())
 	case yes:
@@ -171,6 +171,10 @@ func (t *Targets) allow(ctx context.Context, target string) error {
 	}
 	t.refused[target] = true
 	return tunnel.ErrDenied.With(fmt.Sprintf("the person at this machine did not allow %s", target))
+}
+
+func howToAllow(target string) string {
+	return fmt.Sprintf("run there: fairlead node allow %s (or fairlead-node --allow %s)", target, target)
 }
 
 // AskAt returns a function for Targets.Ask that asks at a terminal.

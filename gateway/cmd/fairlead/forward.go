@@ -67,6 +67,14 @@ func (o *options) forward(cmd *cobra.Command, args []string) error {
 		}
 		port = uint16(n)
 	}
+	// A name stands for its machine. Whether there is one with an ID, the gateway says.
+	_ = o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+		nodes, err := machinesOf(c).list(ctx)
+		if m, ok := findMachine(nodes, string(node)); ok {
+			node = m.ID
+		}
+		return err
+	})
 	_, to, err := o.route(client.Options{Connect: func() protocol.ConnectParams { return gateway.ClientParams("cli-" + protocol.NewID()) }})
 	if err != nil {
 		return err

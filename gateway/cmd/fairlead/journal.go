@@ -48,7 +48,7 @@ func printJournal(out io.Writer, r protocol.JournalListResult, k nameBook) error
 		if c.StartedAt > 0 && c.EndedAt > 0 {
 			took = (time.Duration(c.EndedAt-c.StartedAt) * time.Millisecond).String()
 		}
-		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), undoMark(c)+brief(c.Input)+continued(c.Continued))
+		t.row(timeText(c.RequestedAt), c.Status, k.toolAndMachine(c.Node, c.Tool), took, k.principalName(c.Principal, ""), undoMark(c)+brief(c.Input)+continuationText(c.Continued))
 	}
 	err := t.print(out, "No calls.")
 	if r.More {
@@ -65,8 +65,8 @@ func undoMark(c protocol.JournalEntry) string {
 	return ""
 }
 
-// continued says what passed after a call; empty if nothing did.
-func continued(c *protocol.Continuation) string {
+// continuationText says what passed after a call; empty if nothing did.
+func continuationText(c *protocol.Continuation) string {
 	if c == nil {
 		return ""
 	}

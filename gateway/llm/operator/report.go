@@ -178,16 +178,7 @@ func completionText(c protocol.ExecCompletion) string {
 	}
 	text := fmt.Sprintf("%s on %s %s.", what, c.NodeID, c.Outcome())
 	if out := strings.TrimSpace(c.OutputTail); out != "" {
-		text += " It printed last:\n\n" + codeBlock(out)
+		text += " It printed last:\n\n" + format.Fence(out, "```")
 	}
 	return text
-}
-
-// codeBlock returns a code block with a fence that the text cannot end.
-func codeBlock(s string) string {
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + "\n" + s + "\n" + fence
 }

@@ -123,6 +123,20 @@ func Sentence(s string) string {
 	return Capital(s)
 }
 
+// Fence puts a text between two lines that it does not contain, and that begin with fence.
+func Fence(text, fence string) string {
+	fence = Delimiter(text, fence)
+	return fence + "\n" + strings.TrimRight(text, "\n") + "\n" + fence
+}
+
+// Delimiter makes a delimiter of Markdown longer until a text does not contain it.
+func Delimiter(text, mark string) string {
+	for strings.Contains(text, mark) {
+		mark += mark[:1]
+	}
+	return mark
+}
+
 // Plural returns a count with its noun, for nouns with a plural in s: "1 step", "2 steps".
 func Plural(n int, word string) string {
 	if n != 1 {

@@ -42,7 +42,7 @@ type PeerID struct {
 	Role string
 }
 
-// PeerID returns the identity of the pairing.
+// ID returns the identity of the pairing.
 func (p Peer) ID() PeerID { return PeerID{p.Pin, p.Role} }
 
 // HasEnded reports whether a pairing has ended finally. An expired one may be extended, which the

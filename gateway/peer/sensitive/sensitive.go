@@ -138,7 +138,7 @@ func search(file, home string, want Kind, fits func(e *Entry, rest []string) boo
 	for i, name := range parts {
 		for _, list := range [2][]int{byFirst.exact[name], byFirst.globs} {
 			for _, k := range list {
-				if e := &entries[k]; e.Kind&want != 0 && p.begins(e, i) && fits(e, parts[i:]) {
+				if e := &entries[k]; e.Kind&want != 0 && p.canBeginAt(e, i) && fits(e, parts[i:]) {
 					return *e, true
 				}
 			}
@@ -154,8 +154,9 @@ type place struct {
 	unknown  bool
 }
 
-// begins reports whether an entry may begin at part i. Any folder may be an unknown home folder.
-func (p place) begins(e *Entry, i int) bool {
+// canBeginAt reports whether an entry may begin at part i. Any folder may be an unknown home
+// folder.
+func (p place) canBeginAt(e *Entry, i int) bool {
 	switch {
 	case e.anywhere():
 		return true

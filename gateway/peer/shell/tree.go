@@ -98,7 +98,7 @@ func (a *analysis) command(s *syntax.Stmt) {
 			}
 		})
 	case *syntax.TimeClause:
-		if nested, ok := timed(c); ok && nested.Stmt == nil {
+		if nested, ok := nestedTimeClause(c); ok && nested.Stmt == nil {
 			a.addFinding(firstLine(a.text(c)), "times the program time, which shells read differently")
 		}
 		if c.Stmt != nil && strings.HasPrefix(a.text(c.Stmt), "-") { // an option, or a program
@@ -144,8 +144,8 @@ func (a *analysis) binary(c *syntax.BinaryCmd) {
 	}
 }
 
-// timed returns the time clause that a time clause measures.
-func timed(c *syntax.TimeClause) (nested *syntax.TimeClause, ok bool) {
+// nestedTimeClause returns the time clause that a time clause measures.
+func nestedTimeClause(c *syntax.TimeClause) (nested *syntax.TimeClause, ok bool) {
 	if c.Stmt != nil {
 		nested, ok = c.Stmt.Cmd.(*syntax.TimeClause)
 	}

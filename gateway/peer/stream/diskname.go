@@ -41,18 +41,18 @@ func (d *diskNames) fit(name string, isTaken func(string) bool) (fitted, note st
 		}
 		allowed, why := d.element(el)
 		next := path.Join(fitted, allowed)
-		if allowed == el && !d.taken[folded(next)] { // what a changed name has is not free any more
+		if allowed == el && !d.taken[foldName(next)] { // what a changed name has is not free any more
 			fitted = next
 			continue
 		}
 		if why == "" {
 			why = "another file has its name"
 		}
-		for n := 2; d.taken[folded(next)] || isTaken(next); n++ {
+		for n := 2; d.taken[foldName(next)] || isTaken(next); n++ {
 			next = path.Join(fitted, NumberedName(allowed, n))
 		}
 		fitted = next
-		d.changed[requested], d.taken[folded(next)] = next, true
+		d.changed[requested], d.taken[foldName(next)] = next, true
 		note = fmt.Sprintf("stored as %q: %s", path.Base(next), why)
 	}
 	return fitted, note

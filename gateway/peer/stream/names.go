@@ -124,9 +124,9 @@ func CheckLink(goos, name, target string) error {
 	return nil
 }
 
-// folded returns the same text for names that some file system treats as equal, because they
+// foldName returns the same text for names that some file system treats as equal, because they
 // differ only in case or Unicode normalization.
-func folded(name string) string {
+func foldName(name string) string {
 	fold := func(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 	return norm.NFC.String(strings.Map(fold, norm.NFD.String(name)))
 }
@@ -170,16 +170,16 @@ type createdNames map[string]string
 // has reports whether a file of this transfer has a name, or one that some file systems treat as
 // equal.
 func (c createdNames) has(name string) bool {
-	_, ok := c[folded(name)]
+	_, ok := c[foldName(name)]
 	return ok
 }
 
-func (c createdNames) add(name string) { c[folded(name)] = name }
+func (c createdNames) add(name string) { c[foldName(name)] = name }
 
 // clashes reports whether a name belongs to another file of this transfer: some file systems treat
 // two names as equal that differ in case or Unicode normalization.
 func (c createdNames) clashes(name string, root *os.Root) bool {
-	other, known := c[folded(name)]
+	other, known := c[foldName(name)]
 	if !known || other == name {
 		return false
 	}

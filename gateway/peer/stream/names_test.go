@@ -77,11 +77,11 @@ func TestLinksThatLeadOutAreRefused(t *testing.T) {
 
 func TestFoldMergesNamesThatSomeSystemMerges(t *testing.T) {
 	for _, pair := range [][2]string{{"A/b", "a/B"}, {"é", "e\u0301"}, {"É", "e\u0301"}, {"ß", "ß"}, {"ŉ.TXT", "ŉ.txt"}} {
-		if folded(pair[0]) != folded(pair[1]) {
+		if foldName(pair[0]) != foldName(pair[1]) {
 			t.Errorf("got different folded names of %q and %q, want the same", pair[0], pair[1])
 		}
 	}
-	if folded("a") == folded("b") {
+	if foldName("a") == foldName("b") {
 		t.Error("a and b")
 	}
 }

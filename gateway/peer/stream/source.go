@@ -94,7 +94,7 @@ func openItems(files Files, paths []string) (items []Item, err error) {
 		if err != nil {
 			return items, err
 		}
-		if name := RequestedNames([]string{path})[0]; folded(name) == folded(item.Name) {
+		if name := RequestedNames([]string{path})[0]; foldName(name) == foldName(item.Name) {
 			item.Name = name // as it was requested: the disk may spell it in another way
 		}
 		items = append(items, item)

@@ -90,7 +90,7 @@ func newDirection() *direction {
 	return s
 }
 
-func (d *deadline) passed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
+func (d *deadline) hasPassed() bool { return !d.at.IsZero() && !time.Now().Before(d.at) }
 
 func (s *direction) set(d *deadline, t time.Time) {
 	s.mu.Lock()
@@ -117,7 +117,7 @@ func (s *direction) receive(p []byte) (int, error) {
 		switch {
 		case s.closed:
 			return 0, io.EOF
-		case s.read.passed():
+		case s.read.hasPassed():
 			return 0, os.ErrDeadlineExceeded
 		case len(p) == 0:
 			return 0, nil
@@ -140,7 +140,7 @@ func (s *direction) send(p []byte) (n int, err error) {
 		switch {
 		case s.closed:
 			return n, io.ErrClosedPipe
-		case s.write.passed():
+		case s.write.hasPassed():
 			return n, os.ErrDeadlineExceeded
 		case len(s.buf) >= maxBuffered:
 			s.wake.Wait()

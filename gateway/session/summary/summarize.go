@@ -112,8 +112,7 @@ func (s Summarizer) ask(ctx context.Context, system, text string, maxTokens int)
 			}
 		}
 	}
-	used.Total = cmp.Or(used.Total, used.Input+used.Output+used.CacheRead+used.CacheWrite)
-	llm.Price(s.Info, &used)
+	llm.Complete(s.Info, &used)
 	return b.String(), used, nil
 }
 

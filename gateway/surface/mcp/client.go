@@ -41,8 +41,8 @@ type client struct {
 // lists are the descriptions, as JSON, of what a server lists.
 type lists map[string]string
 
-// changed records an item and reports whether it is new or different.
-func (l lists) changed(key string, item any) bool {
+// recordItem records an item and reports whether it is new or different.
+func (l lists) recordItem(key string, item any) bool {
 	raw, err := protocol.Marshal(item)
 	if err == nil && l[key] == string(raw) {
 		return false
@@ -188,7 +188,7 @@ func (c *client) updateTools() {
 	for _, t := range c.o.Tools.Tools(c.principal) {
 		current[t.Name] = true
 		described := describe(t)
-		if c.tools.changed(t.Name, described) {
+		if c.tools.recordItem(t.Name, described) {
 			c.server.AddTool(described, c.call)
 		}
 	}
@@ -202,7 +202,7 @@ func (c *client) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToo
 	if id := withdrawn(r); id != "" {
 		return result(c.o.Waiting.Withdraw(ctx, who(r.Extra), id)), nil
 	}
-	if f := unanswered(r); f != nil {
+	if f := unansweredFault(r); f != nil {
 		return failure(f), nil
 	}
 	in := catalog.Request{Tool: r.Params.Name, Args: r.Params.Arguments}

@@ -80,9 +80,9 @@ func withdrawn(r *mcp.CallToolRequest) protocol.CallID {
 	return waiting.CallID
 }
 
-// unanswered returns the failure of a call whose question at the client was closed without an
+// unansweredFault returns the failure of a call whose question at the client was closed without an
 // answer, and nil for any other call. The call goes on waiting for the owner.
-func unanswered(r *mcp.CallToolRequest) *protocol.Fault {
+func unansweredFault(r *mcp.CallToolRequest) *protocol.Fault {
 	if r.Params.InputResponses[confirmKey] == nil || isAccepted(r) || withdrawn(r) != "" {
 		return nil
 	}

@@ -16,7 +16,7 @@ import (
 // describe describes a tool for a list, which models read in each request.
 func describe(t catalog.Tool) *mcp.Tool {
 	return &mcp.Tool{
-		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encoded(brief(t)), OutputSchema: anyResult,
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: encodeSchema(brief(t)), OutputSchema: anyResult,
 		Annotations: annotations(t),
 	}
 }
@@ -32,8 +32,8 @@ func annotations(t catalog.Tool) *mcp.ToolAnnotations {
 }
 
 // anyResult is the schema of every result: models read the list of tools in each request, and some
-// clients check failures, which are JSON in the same place, against it. The fields are in the OpenAPI
-// document.
+// clients check failures, which are JSON in the same place, against it. The fields are in the
+// OpenAPI document.
 var anyResult = json.RawMessage(`{"type":"object"}`)
 
 // evident are the fields whose names say enough to a model, beside the description of the tool.
@@ -42,8 +42,9 @@ var evident = []string{"target", "session", "command_id", "signal", "new_string"
 // special are the fields of the tool file that no other tool describes.
 var special = []string{"ops", "expected_sha256", "force"}
 
-// brief returns the schema of a tool's arguments without the descriptions that a model does not need.
-// The schema of a machine's or server's tool stays as it is: there, a name may mean something else.
+// brief returns the schema of a tool's arguments without the descriptions that a model does not
+// need. The schema of a machine's or server's tool stays as it is: there, a name may mean something
+// else.
 func brief(t catalog.Tool) *jsonschema.Schema {
 	if strings.Contains(t.Name, "__") {
 		return t.In
@@ -59,8 +60,9 @@ func brief(t catalog.Tool) *jsonschema.Schema {
 	return &short
 }
 
-// encoded returns a schema as JSON. The SDK encodes any other form anew for each call of the tool.
-func encoded(s *jsonschema.Schema) json.RawMessage {
+// encodeSchema returns a schema as JSON. The SDK encodes any other form anew for each call of the
+// tool.
+func encodeSchema(s *jsonschema.Schema) json.RawMessage {
 	raw, err := protocol.Marshal(s)
 	if err != nil {
 		return anyResult

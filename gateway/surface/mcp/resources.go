@@ -17,8 +17,8 @@ import (
 	"fairlead/gateway/tool"
 )
 
-// mayReadGateway reports whether p may read what concerns the gateway and all machines: a token that
-// is limited to some machines may not.
+// mayReadGateway reports whether p may read what concerns the gateway and all machines: a token
+// that is limited to some machines may not.
 func mayReadGateway(p auth.Principal, scope protocol.Scope) bool {
 	return tool.CheckAccess(p, protocol.NativePrefix, scope) == nil
 }
@@ -53,7 +53,7 @@ func (c *client) updateResources() {
 	current := make(map[string]bool)
 	add := func(r *mcp.Resource, read mcp.ResourceHandler) {
 		current[r.URI] = true
-		if r.MIMEType = "application/json"; c.contents.changed(r.URI, r) {
+		if r.MIMEType = "application/json"; c.contents.recordItem(r.URI, r) {
 			c.server.AddResource(r, read)
 		}
 	}
@@ -160,7 +160,7 @@ func (c *client) updatePrompts() {
 	for _, skill := range list {
 		current[skill.Name] = true
 		prompt := &mcp.Prompt{Name: skill.Name, Description: skill.Description}
-		if !c.prompts.changed(skill.Name, prompt) {
+		if !c.prompts.recordItem(skill.Name, prompt) {
 			continue
 		}
 		c.server.AddPrompt(prompt, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {

@@ -87,7 +87,7 @@ func (s Stdio) relay() *relay {
 	own := &mcp.Implementation{Name: "fairlead", Title: "Fairlead", Version: s.Version}
 	client := mcp.NewClient(own, &mcp.ClientOptions{
 		MultiRoundTrip:              &mcp.MultiRoundTripOptions{Disabled: true}, // questions are for the client at the other end
-		ProgressNotificationHandler: r.reported,
+		ProgressNotificationHandler: r.passOnReport,
 		ToolListChangedHandler:      func(ctx context.Context, _ *mcp.ToolListChangedRequest) { r.list(ctx) },
 		PromptListChangedHandler:    func(ctx context.Context, _ *mcp.PromptListChangedRequest) { r.list(ctx) },
 		ResourceListChangedHandler:  func(ctx context.Context, _ *mcp.ResourceListChangedRequest) { r.list(ctx) },
@@ -164,7 +164,7 @@ func update[T any](l lists, items iter.Seq2[T, error], key func(T) string, add f
 			return nil, err
 		}
 		current[key(x)] = true
-		if l.changed(key(x), x) {
+		if l.recordItem(key(x), x) {
 			add(x)
 		}
 	}
@@ -225,8 +225,8 @@ func (r *relay) call(ctx context.Context, q *mcp.CallToolRequest) (*mcp.CallTool
 	return r.gateway().CallTool(ctx, params)
 }
 
-// reported passes a report of the gateway on.
-func (r *relay) reported(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
+// passOnReport passes a report of the gateway on.
+func (r *relay) passOnReport(ctx context.Context, n *mcp.ProgressNotificationClientRequest) {
 	for s := range r.server.Sessions() {
 		s.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 			ProgressToken: n.Params.ProgressToken, Progress: n.Params.Progress, Total: n.Params.Total, Message: n.Params.Message,

@@ -38,7 +38,7 @@ func (s *Server) Run(ctx context.Context) {
 	senders.Go(func() { crash.Forever(ctx, func() { s.pollFiles(ctx) }) })
 	machines := make(lists)
 	for change := range s.changes.All(ctx) {
-		if n := change.Node; n != nil && change.Kind == protocol.ChangeNode && !machines.changed(string(n.ID), described(*n)) {
+		if n := change.Node; n != nil && change.Kind == protocol.ChangeNode && !machines.recordItem(string(n.ID), resourceView(*n)) {
 			continue // only its ping, which no resource shows
 		}
 		if change.Kind == protocol.ChangeApps || change.Kind == protocol.ChangeResync {
@@ -52,8 +52,8 @@ func (s *Server) Run(ctx context.Context) {
 	}
 }
 
-// described returns what the resources show of a machine.
-func described(n protocol.NodeInfo) protocol.NodeInfo {
+// resourceView returns what the resources show of a machine.
+func resourceView(n protocol.NodeInfo) protocol.NodeInfo {
 	n.PingMs, n.PingAt, n.LastSeenAt = 0, 0, 0
 	return n
 }
@@ -62,7 +62,7 @@ func described(n protocol.NodeInfo) protocol.NodeInfo {
 func (c *client) record(change protocol.Change) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for uri := range c.affected(change) {
+	for uri := range c.affectedAddresses(change) {
 		c.dirty[uri] = true
 	}
 	switch change.Kind {
@@ -81,8 +81,9 @@ func (c *client) record(change protocol.Change) bool {
 	return true
 }
 
-// affected returns the addresses of the resources that a change is about. The caller holds c.mu.
-func (c *client) affected(change protocol.Change) map[string]bool {
+// affectedAddresses returns the addresses of the resources that a change is about. The caller holds
+// c.mu.
+func (c *client) affectedAddresses(change protocol.Change) map[string]bool {
 	uris := make(map[string]bool)
 	if n := change.Node; n != nil && tool.CheckAccess(c.principal, n.ID) == nil {
 		uris[machinesURI], uris[machineURI(n.ID)] = true, true
@@ -140,7 +141,8 @@ func (c *client) notify(ctx context.Context) {
 	}
 }
 
-// announce reads the lists again if they are out of date, and notifies the subscribers of resources.
+// announce reads the lists again if they are out of date, and notifies the subscribers of
+// resources.
 func (c *client) announce(ctx context.Context, uris []string) {
 	func() {
 		c.mu.Lock()

@@ -155,7 +155,7 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 		case !d.Allowed:
 			p.fail(w, r, "access_denied", "the owner refused")
 		default:
-			h.used(r.Context(), p.program)
+			h.keepRegistration(r.Context(), p.program)
 			p.succeed(w, r, h.codes.add(code{app: d.App.ID, scopes: d.Scopes, client: p.id, redirect: p.redirect, challenge: p.challenge, resource: p.resource}))
 		}
 	default:
@@ -167,8 +167,8 @@ func (h *handler) wait(w http.ResponseWriter, r *http.Request) {
 }
 
 // refuse refuses a request of which the person knows nothing. It leads only to a program on this
-// computer: anybody can publish one with a web address, and would have the gateway lead browsers there
-// (RFC 9700, section 4.11.2).
+// computer: anybody can publish one with a web address, and would have the gateway lead browsers
+// there (RFC 9700, section 4.11.2).
 func (q request) refuse(w http.ResponseWriter, r *http.Request, code, description string) {
 	if u, err := url.Parse(q.redirect); err != nil || !publicnet.IsLoopback(u.Hostname()) {
 		page(w, http.StatusBadRequest, shown{Title: "This app cannot connect", Text: description})

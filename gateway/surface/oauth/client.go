@@ -133,8 +133,8 @@ func (h *handler) register(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// makeRoom deletes the registrations that are of no use. If there are too many, it deletes the oldest
-// that never connected an app, so that nobody can keep others from registering.
+// makeRoom deletes the registrations that are of no use. If there are too many, it deletes the
+// oldest that never connected an app, so that nobody can keep others from registering.
 func (h *handler) makeRoom(ctx context.Context) error {
 	if err := h.Clients.DeleteClients(ctx, time.Now().Add(-unusedClient).UnixMilli()); err != nil {
 		return err
@@ -150,9 +150,9 @@ func (h *handler) makeRoom(ctx context.Context) error {
 	return h.Clients.DeleteClients(ctx, list[i].CreatedAt+1)
 }
 
-// used keeps the registration of a program that has connected an app. A failure only means that it
-// has to register again some day.
-func (h *handler) used(ctx context.Context, p program) {
+// keepRegistration keeps the registration of a program that has connected an app. A failure only
+// means that it has to register again some day.
+func (h *handler) keepRegistration(ctx context.Context, p program) {
 	if p.host == "" {
 		now := time.Now().UnixMilli()
 		h.Clients.PutClient(ctx, store.AppClient{ID: p.id, Name: p.name, RedirectURIs: p.redirects, CreatedAt: now, UsedAt: now})

@@ -98,12 +98,12 @@ func (s *Commands) Ended(node protocol.NodeID, id string) {
 	}
 	s.mu.Unlock()
 	if isOurs {
-		s.changed()
+		s.publishChange()
 	}
 }
 
-// changed publishes that a command of a program has begun or ended.
-func (s *Commands) changed() {
+// publishChange publishes that a command of a program has begun or ended.
+func (s *Commands) publishChange() {
 	if s.o.Bus != nil {
 		s.o.Bus.Publish(protocol.Change{Kind: protocol.ChangeApps})
 	}
@@ -167,7 +167,7 @@ func (s *Commands) Lose(id string) {
 			slog.Warn("The command of an app could not be ended", "node", x.Node, "session", id, "err", err)
 		}
 		s.Remove(id)
-		s.changed()
+		s.publishChange()
 	})
 }
 

@@ -79,7 +79,7 @@ func (s *Commands) Record(id string, x Opened) {
 		s.Lose(id)
 	}
 	if isNew && x.isRunning() {
-		s.changed()
+		s.publishChange()
 	}
 }
 

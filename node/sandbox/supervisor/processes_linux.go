@@ -25,7 +25,7 @@ const (
 	// firstTag is more locks than anyone needs and less than unlimited.
 	firstTag = 1 << 60
 	// tagBits is the size of a helper's range in bits: more sessions than it ever starts, with
-	// room for all process numbers below firstBadge.
+	// room for all process numbers below firstTag.
 	tagBits = 32
 )
 

@@ -25,7 +25,7 @@ func machine(t testing.TB, pattern string) *Machine {
 	return p.NewMachine()
 }
 
-// lines are the numbers of the lines that match, from 0.
+// matching returns the numbers of the lines that match, from 0.
 func (m *Machine) matching(text []byte) (list []int) {
 	for at, n := 0, 0; at < len(text); {
 		i, end := m.Find(context.Background(), m.Start(), text[at:])

@@ -39,7 +39,7 @@ func (p *parser) assertion(start int) *syntax.Regexp {
 	}
 	ahead := *p
 	if p.next() == 'b' && ahead.accept("b{") {
-		if name, closed := ahead.braced(); closed && name != "" && (name[0] == '-' || unicode.IsLetter(rune(name[0]))) {
+		if name, closed := ahead.readBraced(); closed && name != "" && (name[0] == '-' || unicode.IsLetter(rune(name[0]))) {
 			p.pos = ahead.pos
 			if a, ok = boundaries[name]; !ok {
 				p.fail(start, "unknown word boundary", `Write \b{start}, \b{end}, \b{start-half} or \b{end-half}.`)
@@ -52,9 +52,9 @@ func (p *parser) assertion(start int) *syntax.Regexp {
 	return a.ascii.Tree()
 }
 
-// braced returns the text up to the next closing brace, without blanks in verbose mode, if there is
-// such a brace.
-func (p *parser) braced() (text string, closed bool) {
+// readBraced returns the text up to the next closing brace, without blanks in verbose mode, if
+// there is such a brace.
+func (p *parser) readBraced() (text string, closed bool) {
 	text, _, closed = strings.Cut(p.text[p.pos:], "}")
 	if !closed {
 		return "", false
@@ -133,7 +133,7 @@ func (p *parser) hex(start, size int) rune {
 	p.skipSpace()
 	if p.accept("{") {
 		var closed bool
-		if digits, closed = p.braced(); !closed {
+		if digits, closed = p.readBraced(); !closed {
 			p.fail(start, "missing closing }", `Write \x{1F600}, for example.`)
 		}
 		size = len(digits)
@@ -161,7 +161,7 @@ func (p *parser) property(start int, negated bool) set {
 	name := string(p.next())
 	if name == "{" {
 		var closed bool
-		if name, closed = p.braced(); !closed {
+		if name, closed = p.readBraced(); !closed {
 			p.fail(start, "missing closing }", `Write \p{Greek}, for example.`)
 		}
 	}

@@ -129,7 +129,7 @@ func (p *parser) repetition() (low, high int) {
 	case '?':
 		low, high = 0, 1
 	default:
-		body, closed := p.braced()
+		body, closed := p.readBraced()
 		if !closed {
 			p.fail(start, "a repetition has no closing }", `Write \{ for the character itself.`)
 		}
