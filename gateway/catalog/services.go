@@ -7,6 +7,7 @@ import (
 	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
+	"fairlead/gateway/tool"
 )
 
 // Services lists the published services ([service.Services]).
@@ -122,6 +123,9 @@ func describePublished(v protocol.Service) publishOut { return publishOut{v.ID, 
 // run calls one of the gateway's tools for services. The person is asked even about what they do
 // themselves on a command line: a program that has their token cannot publish anything unasked.
 func (s services) run(ctx context.Context, x *call, name string, args any) (v protocol.Service, err error) {
+	if err := tool.CheckAccess(x.principal, protocol.NativePrefix); err != nil { // the gateway publishes, not the machine
+		return v, err
+	}
 	x.alwaysAsks = true
 	r := struct{ Result *protocol.Service }{&v}
 	err = x.run(ctx, protocol.NativePrefix, name, args, &r)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -71,6 +72,8 @@ func TestAWrongPublicationIsRefusedBeforeAnyQuestion(t *testing.T) {
 	if len(b.calls) > 0 {
 		t.Errorf("got calls %v, want none", b.calls)
 	}
+	limited := auth.App(protocol.App{ID: "a", Name: "Editor", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"nas"}})
+	b.checkFault(limited, "service_publish", `{"node_id":"nas","proxy_target_url":"3000"}`, protocol.FaultForbidden, "limited to other machines")
 	b.checkFault(app("a", protocol.ScopeNetworkRead), "service_publish", `{"node_id":"nas","proxy_target_url":"3000"}`, protocol.FaultForbidden, "service.write")
 }
 

@@ -53,9 +53,9 @@ type Services struct {
 	Machines Machines
 	Watch    Watch
 	Cron     toolkit.Tool[tool.Call]
-	// Published are the services, and NameOf names their machines for people.
+	// Published are the services, and Node has the machines on which their apps run.
 	Published Published
-	NameOf    func(protocol.NodeID) string
+	Node      func(protocol.NodeID) (protocol.NodeInfo, bool)
 	Message   func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
@@ -72,7 +72,7 @@ type tools struct{ Services }
 // Tools returns the gateway's own tools.
 func Tools(s Services) []tool.Own {
 	t := tools{s}
-	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.NameOf}.list())
+	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node}.list())
 }
 
 // own returns tools of the gateway with the scope of their equivalent methods.

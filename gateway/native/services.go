@@ -1,8 +1,8 @@
 package native
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -69,7 +69,7 @@ type ServicesOut struct {
 // serviceTools are the tools for published services.
 type serviceTools struct {
 	published Published
-	nameOf    func(protocol.NodeID) string // of a machine, for people; may return nothing
+	node      func(protocol.NodeID) (protocol.NodeInfo, bool)
 }
 
 func (t serviceTools) list() []tool.Own {
@@ -91,6 +91,9 @@ func (t serviceTools) list() []tool.Own {
 }
 
 func (t serviceTools) publish(ctx context.Context, c tool.Call, in PublishIn) (protocol.Service, error) {
+	if _, ok := t.node(in.Machine); !ok {
+		return protocol.Service{}, errors.New(noMachine(in.Machine))
+	}
 	target, err := service.ParseTarget(in.Target, "")
 	if err != nil {
 		return protocol.Service{}, err
@@ -127,6 +130,9 @@ func (t serviceTools) previewPublish(_ context.Context, _ tool.Call, in PublishI
 	target, err := service.ParseTarget(in.Target, "")
 	if err != nil {
 		return protocol.CallPreview{Problem: err.Error()}, nil
+	}
+	if _, ok := t.node(in.Machine); !ok {
+		return protocol.CallPreview{Problem: noMachine(in.Machine)}, nil
 	}
 	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at an address of this gateway for %s", target, t.machine(in.Machine), audience(isOn(in.SignIn) || len(in.Visitors) > 0, in.Visitors))
 	if !isOn(in.Enabled) {
@@ -181,8 +187,15 @@ func (t serviceTools) previewDelete(_ context.Context, _ tool.Call, in DeleteIn)
 	return protocol.CallPreview{Publishes: fmt.Sprintf("Deletes %s with its address %s", v.Title, v.URL)}, nil
 }
 
+func noMachine(id protocol.NodeID) string { return fmt.Sprintf("there is no machine %.60q", id) }
+
 // machine names a machine for people.
-func (t serviceTools) machine(id protocol.NodeID) string { return cmp.Or(t.nameOf(id), string(id)) }
+func (t serviceTools) machine(id protocol.NodeID) string {
+	if n, ok := t.node(id); ok {
+		return n.DisplayName()
+	}
+	return string(id)
+}
 
 // serviceOf returns a service, or says that it does not exist.
 func (t serviceTools) serviceOf(id protocol.ServiceID) (v protocol.Service, problem string) {

@@ -23,7 +23,9 @@ func openServices(t *testing.T) (serviceTools, protocol.Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := serviceTools{s, func(id protocol.NodeID) string { return map[protocol.NodeID]string{"nas": "The big one"}[id] }}
+	tools := serviceTools{s, func(id protocol.NodeID) (protocol.NodeInfo, bool) {
+		return protocol.NodeInfo{ID: id, Name: map[protocol.NodeID]string{"nas": "The big one"}[id]}, id != "gone"
+	}}
 	v, err := tools.publish(t.Context(), tool.Call{}, PublishIn{Machine: "nas", Target: "3000", Title: "Wiki", Visitors: []string{"ann@example.com"}})
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +50,7 @@ func TestQuestionsAboutServicesSayWhoCanReachWhat(t *testing.T) {
 		"Keeps everyone but you out of Wiki at " + v.URL:                     preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareRevoke})),
 		"Deletes Wiki with its address " + v.URL:                             preview(s.previewDelete(ctx, tool.Call{}, DeleteIn{Service: v.ID})),
 		"the target is empty: give an address such as http://127.0.0.1:3000": preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas"})),
+		`there is no machine "gone"`:                                         preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "gone", Target: "3000"})),
 		"there is no service svc_2":                                          preview(s.previewDelete(ctx, tool.Call{}, DeleteIn{Service: "svc_2"})),
 	} {
 		if !strings.HasSuffix(got, want) {
@@ -58,6 +61,9 @@ func TestQuestionsAboutServicesSayWhoCanReachWhat(t *testing.T) {
 
 func TestTheAgentChangesServicesWithItsTools(t *testing.T) {
 	s, v := openServices(t)
+	if got, err := s.publish(t.Context(), tool.Call{}, PublishIn{Machine: "gone", Target: "3000"}); err == nil {
+		t.Errorf("an app of no machine: got %+v, want an error", got)
+	}
 	title, off := "Notes", false
 	if got, err := s.update(t.Context(), tool.Call{}, UpdateIn{Service: v.ID, Title: &title, Enabled: &off}); err != nil || got.Title != "Notes" || got.Enabled {
 		t.Errorf("got %+v, %v; want the title changed and the service off", got, err)

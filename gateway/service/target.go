@@ -82,7 +82,8 @@ func bracket(text string) string {
 }
 
 func fromURL(u *url.URL) (Target, error) {
-	t := Target{Path: u.EscapedPath(), Port: 80}
+	// Two slashes at the beginning would be another host in a redirect.
+	t := Target{Path: "/" + strings.TrimLeft(u.EscapedPath(), "/"), Port: 80}
 	switch u.Scheme {
 	case "http":
 		t.TLS = u.Port() == "443"
@@ -106,9 +107,6 @@ func fromURL(u *url.URL) (Target, error) {
 			return Target{}, invalid("the target has the port %s; ports are numbers from 1 to 65535", p)
 		}
 		t.Port = n
-	}
-	if t.Path == "" {
-		t.Path = "/"
 	}
 	var err error
 	t.Host, err = hostOf(u.Hostname())

@@ -17,6 +17,7 @@ func TestTargetsAreUnderstoodAsPeopleWriteThem(t *testing.T) {
 		" Port:3000/admin ":           "http://127.0.0.1:3000/admin",
 		"localhost:3000/admin":        "http://localhost:3000/admin",
 		"localhost":                   "http://localhost/",
+		"localhost//evil.example/":    "http://localhost/evil.example/",
 		"http://127.0.0.1:8080":       "http://127.0.0.1:8080/",
 		"HTTP://Nas.Local:80/x%20y/":  "http://nas.local/x%20y/",
 		"https://10.0.0.7":            "https://10.0.0.7/",
