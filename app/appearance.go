@@ -53,16 +53,15 @@ type uiSettings struct {
 	// hasFirstRun is whether the gateway is that of this computer, which alone has a first-run page.
 	hasFirstRun bool
 
-	request  int  // number of the latest request
+	newest   bind.Newest
 	isLoaded bool // a request was answered
 }
 
 // load loads the settings; only the first response shows the first-run page.
 func (s *uiSettings) load() {
-	s.request++
-	turn := s.request
-	bind.Go(s.ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.feed) }, func(saved settings.UI, err error) {
-		if err != nil || turn != s.request { // responses may arrive out of order
+	ctx := s.newest.Context(s.ctx)
+	bind.Go(ctx, func(ctx context.Context) (settings.UI, error) { return settings.ReadUI(ctx, s.feed) }, func(saved settings.UI, err error) {
+		if err != nil {
 			return
 		}
 		s.setTheme(style.Mode(saved.Theme), saved.TextSize)
@@ -71,10 +70,10 @@ func (s *uiSettings) load() {
 		}
 		s.isLoaded = true
 	})
-	bind.Go(s.ctx, func(ctx context.Context) (notify.Settings, error) {
+	bind.Go(ctx, func(ctx context.Context) (notify.Settings, error) {
 		return feed.ConfigAt[notify.Settings](ctx, s.feed, "notifications")
 	}, func(n notify.Settings, err error) {
-		if err == nil && turn == s.request { // an older gateway has none
+		if err == nil { // an older gateway has none
 			s.notes.Settings = n
 		}
 	})

@@ -56,6 +56,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
+	g.site.Close()
 	g.keeper.Close()
 	g.jobs.Close()
 	g.commands.Close()

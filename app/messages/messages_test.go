@@ -37,7 +37,7 @@ func newMessages(t *testing.T) (m *Messages, foot *testFoot, move func(Place)) {
 }
 
 // shown returns the texts of the offers that are shown, the newest first.
-func shown(m *Messages) (texts []string) {
+func textsShown(m *Messages) (texts []string) {
 	for _, o := range slices.Backward(m.Offers) {
 		if o.Visible() && slices.Contains(m.Box.Objects, fyne.CanvasObject(o.Toast)) {
 			texts = append(texts, widgettest.Find(o.Toast, func(*widgets.Paragraph) bool { return true }).Text())
@@ -87,12 +87,12 @@ func TestOffersReturnToTheirPlaceUntilTheyExpire(t *testing.T) {
 		{Place{Page: "Files"}, []string{"A chat was deleted."}},
 		{Place{Chat: "a"}, []string{"A chat was deleted.", "A message was deleted."}},
 	} {
-		if move(c.at); !slices.Equal(shown(m), c.want) {
-			t.Errorf("offers in %+v: got %q, want %q", c.at, shown(m), c.want)
+		if move(c.at); !slices.Equal(textsShown(m), c.want) {
+			t.Errorf("offers in %+v: got %q, want %q", c.at, textsShown(m), c.want)
 		}
 	}
 	if m.Tick(until.Add(time.Second)); len(m.Offers) != 0 {
-		t.Errorf("offers after their time: got %q, want none", shown(m))
+		t.Errorf("offers after their time: got %q, want none", textsShown(m))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestUndoTakesTheNewestOfferOfThePlace(t *testing.T) {
 		}
 	}
 	if want := []string{"two", "one"}; m.UndoLast() || !slices.Equal(undone, want) {
-		t.Errorf("undone: got %q, want %q and no more", undone, want)
+		t.Errorf("undone: got %q, want %q, and nothing left to undo", undone, want)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestOldestOfTooManyOffersIsDropped(t *testing.T) {
 	for _, text := range []string{"1", "2", "3", "4", "5", "6"} {
 		m.OfferUndo(text, func() {}, time.Now().Add(time.Minute))
 	}
-	if got, want := shown(m), []string{"6", "5", "4", "3", "2"}; !slices.Equal(got, want) {
+	if got, want := textsShown(m), []string{"6", "5", "4", "3", "2"}; !slices.Equal(got, want) {
 		t.Errorf("offers: got %q, want %q", got, want)
 	}
 }

@@ -276,8 +276,8 @@ func (p *Page) arrange() {
 	p.reportShown()
 }
 
-// reportShown reports what is shown. A hidden list gives up the keyboard: it would get the keys, and
-// pass them to no window.
+// reportShown tells the window which page is shown. A list that is hidden gives up the keyboard:
+// otherwise it would keep receiving the keys.
 func (p *Page) reportShown() {
 	inPlace := p.narrow && p.inPlace
 	p.o.Shown(p.entries[p.current].Title, inPlace)

@@ -21,6 +21,7 @@ import (
 type site struct {
 	*Services
 	visits *Visits
+	site   *Site
 	server *httptest.Server // of the site
 	port   int
 	db     *store.DB
@@ -38,19 +39,18 @@ func newSite(t *testing.T) *site {
 	}
 	t.Cleanup(func() { db.Close() })
 	s := &site{db: db, visits: NewVisits(db.Services)}
-	var p *Site
 	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := NameIn(r.Host)
 		if !ok {
 			http.Error(w, "the gateway", http.StatusTeapot)
 			return
 		}
-		p.ServeName(name, w, r)
+		s.site.ServeName(name, w, r)
 	}))
 	t.Cleanup(s.server.Close)
 	s.port = s.server.Listener.Addr().(*net.TCPAddr).Port
 	s.reload(t)
-	p = NewSite(s.Services, s.visits, func(ctx context.Context, node protocol.NodeID, _ protocol.ServiceID, to Target) (net.Conn, error) {
+	s.site = NewSite(s.Services, s.visits, func(ctx context.Context, node protocol.NodeID, _ protocol.ServiceID, to Target) (net.Conn, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.dialed = append(s.dialed, string(node)+" "+to.Address())
@@ -60,7 +60,7 @@ func newSite(t *testing.T) *site {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", to.Address())
 	})
-	t.Cleanup(p.Close)
+	t.Cleanup(s.site.Close)
 	return s
 }
 

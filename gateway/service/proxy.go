@@ -43,8 +43,11 @@ func NewSite(s *Services, v *Visits, dial Dial) *Site {
 	return p
 }
 
-// Close closes the unused connections.
-func (p *Site) Close() { p.transport.CloseIdleConnections() }
+// Close ends the visits and closes the unused connections.
+func (p *Site) Close() {
+	p.services.endVisits()
+	p.transport.CloseIdleConnections()
+}
 
 // Paths below ownPath belong to the site, not to the app.
 const (

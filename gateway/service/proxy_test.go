@@ -276,6 +276,24 @@ func TestEventsArriveAtOnceAndEndWithTheService(t *testing.T) {
 	}
 }
 
+func TestTheEndOfTheSiteEndsItsVisits(t *testing.T) {
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	r, err := s.enter(t, v, "").Get(v.URL + "/endless")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	s.site.Close()
+	if text, err := io.ReadAll(r.Body); err == nil {
+		t.Errorf("got %q and a proper end, want a broken connection", text)
+	}
+}
+
 func TestLargeBodiesPassBothWays(t *testing.T) {
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
 	srv := app(t, func(w http.ResponseWriter, r *http.Request) {

@@ -63,6 +63,15 @@ func (s *Services) show(v protocol.Service) {
 	s.open[v.ID] = o
 }
 
+// endVisits ends all visits.
+func (s *Services) endVisits() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range s.open {
+		o.cut()
+	}
+}
+
 // List returns the services, the oldest first.
 func (s *Services) List() []protocol.Service {
 	s.mu.Lock()
@@ -94,8 +103,8 @@ func (s *Services) Get(id protocol.ServiceID) (protocol.Service, error) {
 	return protocol.Service{}, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("there is no service %s: network_directory lists them", id))
 }
 
-// Visit returns the enabled service whose host name begins with name, and a context that ends as soon
-// as it changes; ok is false if there is none.
+// Visit returns the enabled service whose host name begins with name, and a context that ends when the
+// service changes. Without such a service, ok is false.
 func (s *Services) Visit(name string) (v protocol.Service, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Services are the published services, and the visits that they let in.
+// Services stores the published services, and what lets their visitors in.
 type Services struct{ *conn }
 
 type serviceRow struct {
@@ -81,7 +81,7 @@ func (s *Services) PutVisit(ctx context.Context, v Visit) error {
 	})
 }
 
-// Visit returns an unexpired sign-in by the hash of its secret; ok is false if there is none.
+// Visit returns the sign-in with this hash. If there is none, or it has expired, ok is false.
 func (s *Services) Visit(ctx context.Context, hash string, now int64) (v Visit, ok bool, err error) {
 	rows, err := find[visitRow](ctx, s.conn, "read visit", func(db *gorm.DB) *gorm.DB {
 		return db.Where("hash = ? AND expires_at > ?", hash, now)

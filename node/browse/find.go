@@ -9,7 +9,7 @@ import (
 	"fairlead/node/search"
 )
 
-// Limits of a search by name: a person who types waits no longer, and reads no more.
+// Limits of a search by name, which runs while a person types.
 const (
 	maxFound  = 100
 	findLimit = 3 * time.Second
