@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"bytes"
+
 	"context"
 	"encoding/binary"
 	"errors"
@@ -189,7 +191,7 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 		}
 		return r.begin(index, offset)
 	case recFile:
-		index, sum := p.u32(), p.bytes(sumSize)
+		index, sum := p.u32(), bytes.Clone(p.bytes(sumSize)) // the result keeps it after the frame is freed
 		if p.bad {
 			return protocolError("an end")
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -159,6 +160,36 @@ func TestFolderArrivesUnchanged(t *testing.T) {
 	}
 	if want, got := describe(t, dir), describe(t, filepath.Join(to, "tree")); !slices.Equal(want, got) {
 		t.Errorf("the second time changed something:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestTheChecksumOutlivesItsFrame(t *testing.T) {
+	for name, size := range map[string]int{"small": 5, "large": smallFile + 5} {
+		t.Run(name, func(t *testing.T) {
+			from, to := t.TempDir(), t.TempDir()
+			data := bytes.Repeat([]byte("x"), size)
+			put(t, string(data), from, "f")
+			var sent [][]byte
+			record := func(s *Sender, _ *Receiver) {
+				send := s.Out
+				s.Out = func(ctx context.Context, f *Frame) error {
+					sent = append(sent, f.Bytes())
+					return send(ctx, f)
+				}
+			}
+			for attempt := range 2 { // the second finds the same file
+				res, sendErr, err := connectBoth(t, []Item{{Root: open(t, from), At: "f", Name: "f"}}, open(t, to), record, nil)
+				if sendErr != nil || err != nil {
+					t.Fatalf("attempt %d: got errors %v and %v, want none", attempt, sendErr, err)
+				}
+				for _, frame := range sent { // as the next transfer does that uses this memory
+					clear(frame)
+				}
+				if want := sha256.Sum256(data); !bytes.Equal(res.Sum, want[:]) {
+					t.Errorf("attempt %d: got checksum %x, want %x", attempt, res.Sum, want)
+				}
+			}
+		})
 	}
 }
 
