@@ -12,6 +12,7 @@ type page struct {
 	Title, Text string
 	Retries     bool   // it loads again by itself
 	Link        string // secret of a link that the page's button uses
+	Leaves      bool   // its button signs the visitor out
 }
 
 var (
@@ -23,8 +24,14 @@ var (
 	denied    = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
 	silent    = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}
 	broken    = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
+	leavePage = page{Title: "Sign out?", Text: "This app then asks you to sign in again.", Leaves: true}
 	enterPage = page{Text: "The link works once. Then this browser is known."}
 )
+
+// unlisted is the page for somebody who signed in with an address that is not on the list.
+func unlisted(email string) page {
+	return page{Title: "You are not among the visitors", Text: "You signed in as " + email + ". The owner of this app has not added this address.", Leaves: true}
+}
 
 //go:embed page.html
 var pageText string

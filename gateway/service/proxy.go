@@ -53,6 +53,7 @@ func (p *Site) Close() {
 const (
 	ownPath   = "/.fairlead/"
 	enterPath = ownPath + "enter"
+	leavePath = ownPath + "signout"
 )
 
 // NameIn returns the first part of the host name under which a service is reached on this
@@ -91,16 +92,24 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == enterPath:
 		p.visits.enter(w, r, v)
 		return
+	case r.URL.Path == leavePath:
+		p.visits.leave(w, r, v)
+		return
 	case strings.HasPrefix(r.URL.Path, ownPath):
 		answer(w, r, http.StatusNotFound, noService)
 		return
 	}
-	if ok, err := p.visits.allow(r, v); err != nil {
+	visitor, may, err := p.visits.check(r, v)
+	switch {
+	case err != nil:
 		slog.Error("A visitor could not be checked", "service", v.ID, "err", err)
 		answer(w, r, http.StatusInternalServerError, broken)
 		return
-	} else if !ok {
+	case may == unknownVisitor:
 		answer(w, r, http.StatusUnauthorized, signIn)
+		return
+	case may == unlistedVisitor:
+		answer(w, r, http.StatusForbidden, unlisted(visitor.Email))
 		return
 	}
 	t, err := ParseTarget(v.Target, "")

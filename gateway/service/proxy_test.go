@@ -111,7 +111,7 @@ func TestWhoIsTakenOffTheListIsOutAtOnce(t *testing.T) {
 	for who, c := range map[string]struct {
 		b    *http.Client
 		want int
-	}{"the owner": {owner, 200}, "Ann": {ann, 401}, "Bob": {bob, 200}} {
+	}{"the owner": {owner, 200}, "Ann": {ann, 403}, "Bob": {bob, 200}} {
 		if status, text := read(t)(c.b.Get(v.URL)); status != c.want {
 			t.Errorf("%s gets %d %s, want %d", who, status, text, c.want)
 		}
@@ -119,8 +119,38 @@ func TestWhoIsTakenOffTheListIsOutAtOnce(t *testing.T) {
 	if _, err := s.Share(t.Context(), v.ID, ShareRevoke, nil, "owner"); err != nil {
 		t.Fatal(err)
 	}
-	if status, text := read(t)(bob.Get(v.URL)); status != 401 {
-		t.Errorf("Bob gets %d %s after all were removed, want 401", status, text)
+	if status, text := read(t)(bob.Get(v.URL)); status != 403 || !strings.Contains(text, "bob@partner.com") {
+		t.Errorf("Bob gets %d %s after all were removed, want 403 and his address", status, text)
+	}
+}
+
+func TestAVisitorSignsOut(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, nil)
+	b := s.enter(t, v, "")
+	u, _ := url.Parse(v.URL)
+	was := b.Jar.Cookies(u)
+	other, _ := http.NewRequest("POST", v.URL+leavePath, nil)
+	other.Header.Set("Origin", "https://evil.example")
+	if status, text := read(t)(b.Do(other)); status != http.StatusForbidden {
+		t.Errorf("another site's form gets %d %s, want 403", status, text)
+	}
+	if status, text := read(t)(b.Get(v.URL + leavePath)); status != http.StatusOK || !strings.Contains(text, "Sign out") {
+		t.Errorf("looking at the page gets %d %s, want the page with the button", status, text)
+	}
+	if status, text := read(t)(b.Get(v.URL)); text != "hello" {
+		t.Errorf("before the button was pressed: got %d %s, want the app", status, text)
+	}
+	if status, text := read(t)(b.PostForm(v.URL+leavePath, nil)); status != http.StatusUnauthorized {
+		t.Errorf("the button gets %d %s, want 401", status, text)
+	}
+	if left := b.Jar.Cookies(u); len(left) > 0 {
+		t.Errorf("the browser kept %v, want no cookie", left)
+	}
+	r, _ := http.NewRequest("GET", v.URL, nil)
+	r.AddCookie(was[0])
+	if status, text := read(t)(s.browser(t).Do(r)); status != http.StatusUnauthorized {
+		t.Errorf("the cookie of before gets %d %s, want 401", status, text)
 	}
 }
 

@@ -20,6 +20,7 @@ type VisitStore interface {
 	PutVisit(context.Context, store.Visit) error
 	Visit(ctx context.Context, hash string, now int64) (store.Visit, bool, error)
 	Enter(ctx context.Context, link, hash string, now, until int64) (store.Visit, bool, error)
+	DeleteVisit(ctx context.Context, hash string) error
 }
 
 // How long a link can be used, and how long a sign-in lasts.
@@ -75,17 +76,60 @@ func cookieName(r *http.Request) string {
 	return plainCookie
 }
 
-// allow reports whether the sender of a request may visit a service now.
-func (v *Visits) allow(r *http.Request, s protocol.Service) (bool, error) {
+// access is what the sender of a request may do.
+type access int
+
+const (
+	unknownVisitor  access = iota // they must sign in
+	unlistedVisitor               // they signed in with an address that is not on the list, or no longer
+	listedVisitor
+)
+
+// check returns who the sender of a request is, and what they may do now. On a service without a
+// sign-in everyone may visit it, and nobody is known.
+func (v *Visits) check(r *http.Request, s protocol.Service) (store.Visit, access, error) {
 	if !s.SignIn {
-		return true, nil
+		return store.Visit{}, listedVisitor, nil
 	}
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
-		return false, nil
+		return store.Visit{}, unknownVisitor, nil
 	}
 	visit, ok, err := v.store.Visit(r.Context(), hash(c.Value), time.Now().UnixMilli())
-	return ok && visit.Service == s.ID && (visit.IsOwner || Matches(s.Visitors, visit.Email)), err
+	switch {
+	case !ok || visit.Service != s.ID:
+		return store.Visit{}, unknownVisitor, err
+	case visit.IsOwner || Matches(s.Visitors, visit.Email):
+		return visit, listedVisitor, nil
+	}
+	return visit, unlistedVisitor, nil
+}
+
+// leave signs a visitor out.
+func (v *Visits) leave(w http.ResponseWriter, r *http.Request, s protocol.Service) {
+	if r.Method != http.MethodPost {
+		answer(w, r, http.StatusOK, leavePage)
+		return
+	}
+	if isFromOtherSite(r) {
+		answer(w, r, http.StatusForbidden, otherSite)
+		return
+	}
+	if c, err := r.Cookie(cookieName(r)); err == nil {
+		if err := v.store.DeleteVisit(r.Context(), hash(c.Value)); err != nil {
+			slog.Error("A visitor could not sign out", "service", s.ID, "err", err)
+			answer(w, r, http.StatusInternalServerError, broken)
+			return
+		}
+	}
+	v.setCookie(w, r, "", -1)
+	http.Redirect(w, r, "/", http.StatusSeeOther)
+}
+
+func (v *Visits) setCookie(w http.ResponseWriter, r *http.Request, secret string, seconds int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: cookieName(r), Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
+	})
 }
 
 // maxForm is the greatest size of the form with a link, in bytes.
@@ -122,9 +166,7 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 	case !ok || visit.Service != s.ID:
 		answer(w, r, http.StatusForbidden, usedLink)
 	default:
-		http.SetCookie(w, &http.Cookie{
-			Name: cookieName(r), Value: secret, Path: "/", MaxAge: int(visitLife.Seconds()), HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
-		})
+		v.setCookie(w, r, secret, int(visitLife.Seconds()))
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}
 }

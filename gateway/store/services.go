@@ -81,6 +81,13 @@ func (s *Services) PutVisit(ctx context.Context, v Visit) error {
 	})
 }
 
+// DeleteVisit deletes a link or a sign-in.
+func (s *Services) DeleteVisit(ctx context.Context, hash string) error {
+	return s.write(ctx, "delete visit", func(tx *gorm.DB) error {
+		return tx.Where("hash = ?", hash).Delete(&visitRow{}).Error
+	})
+}
+
 // Visit returns the sign-in with this hash. If there is none, or it has expired, ok is false.
 func (s *Services) Visit(ctx context.Context, hash string, now int64) (v Visit, ok bool, err error) {
 	rows, err := find[visitRow](ctx, s.conn, "read visit", func(db *gorm.DB) *gorm.DB {
