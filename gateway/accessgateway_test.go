@@ -184,7 +184,7 @@ func (h *accessGateway) pairByLink(m *pairedMachine, joining pake.Device) identi
 	out := pair(h.t, link.Addresses, joining)
 	r := h.request(protocol.AskPair)
 	if r.Pairing.Device.Name != m.name || r.Pairing.Device.OS != "Debian" || r.Pairing.Device.Address != "127.0.0.1" || r.Pairing.Device.Fingerprint != identity.Fingerprint(m.id.Public()) {
-		h.t.Errorf("the owner sees %+v", r.Pairing.Device)
+		h.t.Errorf("the owner sees %+v, want the machine, Debian, 127.0.0.1 and its fingerprint", r.Pairing.Device)
 	}
 	h.allow(r)
 	got := <-out

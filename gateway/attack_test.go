@@ -196,7 +196,7 @@ func (p *programs) signIn() (secrets []string) {
 	secrets = []string{verifier, code, access, refresh, next, id}
 	for i, s := range secrets {
 		if len(s) < 20 {
-			p.t.Fatalf("secret %d is %q", i, s)
+			p.t.Fatalf("secret %d is %q, want at least 20 characters", i, s)
 		}
 	}
 	return secrets
@@ -270,7 +270,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 			}
 			raw, _ := json.Marshal(args)
 			if status, answer, _ := p.request("POST", "/api/v1/tools/"+name, string(raw), "Authorization", "Bearer "+made.Token); status != http.StatusNotFound {
-				t.Errorf("%s over REST: %d %s", name, status, answer)
+				t.Errorf("%s over REST: got %d %s, want 404", name, status, answer)
 			}
 		}
 		for _, uri := range []string{"fairlead://box/file/etc/hosts", "fairlead://machines/box", "fairlead://journal", "fairlead://transfers"} {
@@ -284,7 +284,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 				Context: &sdk.CompleteContext{Arguments: map[string]string{"machine": "box"}},
 			})
 			if err != nil || len(r.Completion.Values) != 0 {
-				t.Errorf("completion of a %s: %+v, %v", arg, r, err)
+				t.Errorf("completion of a %s: got %+v, %v; want no values", arg, r, err)
 			}
 		}
 		if got := p.call(s, "network_directory", map[string]any{}); strings.Contains(got, "box") {

@@ -142,10 +142,10 @@ func TestABackgroundCommandReportsAfterAKilledGateway(t *testing.T) {
 			t.Fatalf("%s was told %+v, the agent said %q", chat, ends, answers)
 		}
 		if e := ends[0]; e.NodeID != "box" || e.Outcome() != want[0] || strings.TrimSpace(e.OutputTail) != want[1] || e.EndedAt < e.StartedAt || e.CallID == "" {
-			t.Errorf("%s was told %+v", chat, e)
+			t.Errorf("%s was told %+v, want box, %q and %q", chat, e, want[0], want[1])
 		}
 		if !strings.Contains(answers[0], want[0]) || !strings.Contains(answers[0], want[1]) {
-			t.Errorf("the agent said in %s: %q", chat, answers[0])
+			t.Errorf("the agent said in %s: got %q, want %q and %q in it", chat, answers[0], want[0], want[1])
 		}
 	}
 	stop()

@@ -140,7 +140,7 @@ func TestChannelMessagesNeverAllowCalls(t *testing.T) {
 	}
 	sent := call(t, conn, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "gsv__Message", Args: json.RawMessage(`{"text":"psst","channel":"telex","to":"bob"}`)})
 	if !strings.Contains(string(sent.Result), `"sent":true`) {
-		t.Errorf("gsv__Message: %s", sent.Result)
+		t.Errorf("gsv__Message: got %s, want it sent", sent.Result)
 	}
 	w.waitText(t, "psst")
 }

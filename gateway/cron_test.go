@@ -42,10 +42,10 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 	}
 	polltest.Until(t, "a question", func() bool { return len(pending(conn)) == 1 })
 	if q := pending(conn)[0]; !strings.HasPrefix(string(q.SessionKey), "agent:main:cron:"+string(job.ID)) {
-		t.Errorf("asked in %s", q.SessionKey)
+		t.Errorf("asked in %s, want the chat of the schedule", q.SessionKey)
 	}
 	if st := call(t, conn, protocol.CronStatusGet, protocol.CronStatusParams{}); st.RunningCount != 1 {
-		t.Errorf("while it waits: %+v", st)
+		t.Errorf("while it waits: got %+v, want one running", st)
 	}
 	stop()
 	c.kill()
@@ -69,7 +69,7 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 		t.Errorf("history: got %+v; want runs.Count 1, r.Status CronOK and r.DueAtMs %v", runs, soon)
 	}
 	if main := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: protocol.MainSession}); len(main.Messages) != 0 {
-		t.Errorf("main chat %+v", main.Messages)
+		t.Errorf("main chat: got %+v, want no messages", main.Messages)
 	}
 	own := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: runs.Runs[0].SessionKey})
 	calls := 0
@@ -79,7 +79,7 @@ func TestAJobThatWaitsForThePersonOutlivesAKill(t *testing.T) {
 		}
 	}
 	if calls != 1 {
-		t.Errorf("the command ran %d times: %+v", calls, own.Messages)
+		t.Errorf("the command ran %d times, want 1: %+v", calls, own.Messages)
 	}
 	if got := call(t, conn, protocol.ToolsList, protocol.Empty{}); len(got.Tools) == 0 || !hasTool(got.Tools, "gsv__Cron") {
 		t.Error("gsv__Cron is not among the tools")
@@ -135,7 +135,7 @@ func TestKillsLeaveNoJobStuckAndRunNoJobTwice(t *testing.T) {
 		}
 		chat := call(t, conn, protocol.SessionPreview, protocol.SessionPreviewParams{SessionKey: r.SessionKey})
 		if len(chat.Messages) != 2 {
-			t.Errorf("%s has %d messages", r.SessionKey, len(chat.Messages))
+			t.Errorf("%s has %d messages, want 2", r.SessionKey, len(chat.Messages))
 		}
 	}
 	first := job.CreatedAtMs + 1000

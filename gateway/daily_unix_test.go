@@ -91,7 +91,7 @@ func readDaily(t *testing.T) (rows []dailyRow) {
 			continue
 		}
 		if m == nil {
-			t.Fatalf("testdata/daily.txt has the line %q", line)
+			t.Fatalf("testdata/daily.txt has the line %q, want one that the pattern knows", line)
 		}
 		row := at
 		row.dir, row.person, row.asks, row.fails = m[1], m[2] == "%", m[2] == "?", m[2] == "!"
@@ -309,7 +309,7 @@ func (h *dailyHost) do(t *testing.T, row dailyRow) {
 		t.Errorf("%s: exit code %d: %s", row.command, *res.ExitCode, res.Output)
 	}
 	if asked := question != ""; asked != row.asks {
-		t.Errorf("%s: the question is %q", row.command, question)
+		t.Errorf("%s: got the question %q, want one: %v", row.command, question, row.asks)
 	}
 	if res.Note != "" || len(res.PutBack) > 0 {
 		t.Errorf("%s: the note is %q, put back is %+v", row.command, res.Note, res.PutBack)

@@ -255,7 +255,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	stop, ended = h.node(m, peer.ID(), node.Confinement{Mode: "full", Network: "allowed"})
 	r := h.request(protocol.AskWiden)
 	if text := strings.Join(r.Pairing.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
-		t.Errorf("the owner reads %q", text)
+		t.Errorf("the owner reads %q, want the wider access and the network", text)
 	}
 	h.until("all its tools are held", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == len(n.Tools) })
 	if _, err := client.Call(t.Context(), h.owner, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Glob", Args: json.RawMessage(`{"pattern":"*"}`)}); !errors.Is(err, protocol.ErrForbidden) {
@@ -322,7 +322,7 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 	}
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
 	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") || invite.InstallWindows != "" {
-		t.Errorf("the lines are %s and %s", invite.Install, invite.InstallWindows)
+		t.Errorf("the lines are %s and %s, want curl with the pin for this address, and none for Windows", invite.Install, invite.InstallWindows)
 	}
 	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient}); i.Install != "" {
 		t.Errorf("a line that installs a node, for a window: %s", i.Install)

@@ -200,7 +200,7 @@ func TestGlobAndGrepWorkOverMCP(t *testing.T) {
 			t.Fatalf("got %+v, %v; want no error, not IsError and `\"matches\":[{` in Content[0].Text", r, err)
 		}
 		if part := <-parts; !strings.Contains(part, `"matches":[{`) || !strings.Contains(part, `"text":"needle"`) {
-			t.Errorf("the first part is %s", part)
+			t.Errorf("the first part is %s, want the match of needle", part)
 		}
 	}
 }

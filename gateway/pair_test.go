@@ -177,7 +177,7 @@ func TestPairingNeedsTheOwnersApproval(t *testing.T) {
 	more := m.device(protocol.RoleClient)
 	second := pair(t, at, more)
 	if got := <-out; !errors.Is(got.err, protocol.ErrConflict) {
-		t.Errorf("the first question: %+v", got)
+		t.Errorf("the first question: got %+v, want a conflict", got)
 	}
 	if again := ask(h, protocol.QuestionAnswer, answerTo(r, protocol.DecisionAllow)); again.Won {
 		t.Errorf("a swapped request was approved: %+v", again)
@@ -259,7 +259,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	}
 	mu.Lock()
 	if heard.Len() > 0 {
-		t.Errorf("he heard %q", heard.String())
+		t.Errorf("he heard %q, want nothing", heard.String())
 	}
 	mu.Unlock()
 	if _, err := client.Pair(t.Context(), between, byCode); err == nil {
@@ -295,7 +295,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if heard.Len() > 0 {
-		t.Errorf("he heard %q", heard.String())
+		t.Errorf("he heard %q, want nothing", heard.String())
 	}
 }
 
@@ -343,7 +343,7 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	others := ask(neighbour, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient})
 	if number := func(code string) string { n, _, _ := strings.Cut(code, "-"); return n }; number(invite.Code) != number(others.Code) {
-		t.Fatalf("the codes are %s and %s", invite.Code, others.Code)
+		t.Fatalf("the codes are %s and %s, want the same number", invite.Code, others.Code)
 	}
 	m := newMachine(t, "phone")
 	out := make(chan error, 1)

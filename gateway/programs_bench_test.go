@@ -282,7 +282,7 @@ func chatTurns(b *testing.B, c *client.Client) (turn func()) {
 				continue
 			}
 			if r.State != protocol.RunDone {
-				b.Fatalf("the turn ended with %+v", r)
+				b.Fatalf("the turn ended with %+v, want it done", r)
 			}
 			return
 		}

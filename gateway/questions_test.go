@@ -234,7 +234,7 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	}
 	for command, n := range ran {
 		if n != 1 {
-			t.Errorf("%q ran %d times", command, n)
+			t.Errorf("%q ran %d times, want 1", command, n)
 		}
 	}
 	if allowed == 0 || allowed == questions {
@@ -285,7 +285,7 @@ func TestAnswerAfterAKillRunsOnce(t *testing.T) {
 	}
 	a := pending(windows[0])
 	if a.ID != before.ID || a.Hash != before.Hash {
-		t.Errorf("asked %s %s, then %s %s", before.ID, before.Hash, a.ID, a.Hash)
+		t.Errorf("asked %s %s, then %s %s; want the same question", before.ID, before.Hash, a.ID, a.Hash)
 	}
 	for _, c := range windows {
 		wg.Go(func() {

@@ -36,7 +36,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	}
 	devices := h.list().Devices
 	if len(devices) != 2 || devices[0].ID == devices[1].ID || devices[0].Fingerprint != devices[1].Fingerprint || !devices[0].Online || !devices[1].Online {
-		t.Fatalf("the gateway knows %+v", devices)
+		t.Fatalf("the gateway knows %+v, want two devices that are online, of one key", devices)
 	}
 
 	// A new token of one does not change the other's.

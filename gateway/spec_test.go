@@ -90,7 +90,7 @@ func TestTheGatewayKeepsTheProtocolsPromises(t *testing.T) {
 		t.Errorf("the main chat of before: %+v", list)
 	}
 	if s := call(t, conn, protocol.SessionGet, protocol.SessionParams{SessionKey: "main"}); s.SessionKey != "agent:main:home" || s.MessageCount != 0 {
-		t.Errorf("the main chat: %+v", s)
+		t.Errorf("the main chat: got %+v, want it empty under its name", s)
 	}
 	call(t, conn, protocol.ConfigSet, protocol.ConfigSetParams{Path: "session.mainKey"})
 

@@ -161,7 +161,7 @@ func (w *restartableGateway) ended(want map[protocol.SessionKey]string, not stri
 		}
 	}
 	if answers := w.answers(); len(answers) != 1 {
-		w.t.Errorf("the agent said %q", answers)
+		w.t.Errorf("the agent said %q, want one answer", answers)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestACallOutlivesTwoKillsOfTheGateway(t *testing.T) {
 			// node reports.
 			w.ended(map[protocol.SessionKey]string{agents: "finished agents", persons: "The machine has now reported it:"}, "")
 			if list := w.results(agents); strings.Contains(fmt.Sprint(list), "nknown") {
-				t.Errorf("the agent was told %q", list)
+				t.Errorf("the agent was told %q, want no unknown call", list)
 			}
 		})
 	}
@@ -217,7 +217,7 @@ func TestACallAfterBothKillsHasAnUnknownOutcome(t *testing.T) {
 	w.open()
 	w.ended(map[protocol.SessionKey]string{agents: "do not repeat it without checking"}, "finished")
 	if list := w.results(persons); len(list) != 0 {
-		t.Errorf("the person's chat has %q", list)
+		t.Errorf("the person's chat has %q, want nothing", list)
 	}
 }
 

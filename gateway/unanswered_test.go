@@ -37,7 +37,7 @@ func TestUnansweredCallIsNotRunAndBlocksNothing(t *testing.T) {
 	w.write(t, "run touch forbidden.txt")
 	const missed = "1 call was not made, because its approval expired."
 	if beat := call(t, conn, protocol.HeartbeatTrigger, protocol.HeartbeatTriggerParams{}); !strings.Contains(beat.Message, missed) {
-		t.Errorf("the heartbeat: %+v", beat)
+		t.Errorf("the heartbeat: got %+v, want %q", beat, missed)
 	}
 	w.waitText(t, "Nobody answered the question in time")
 	var runs protocol.CronRunsResult
@@ -46,7 +46,7 @@ func TestUnansweredCallIsNotRunAndBlocksNothing(t *testing.T) {
 		return runs.Count > 0
 	})
 	if r := runs.Runs[0]; r.Status != protocol.CronError || r.Error != missed || !strings.Contains(r.Summary, "Nobody answered") {
-		t.Errorf("the job: %+v", r)
+		t.Errorf("the job: got %+v, want it failed because nobody answered", r)
 	}
 	if st := call(t, conn, protocol.CronStatusGet, protocol.CronStatusParams{}); st.RunningCount != 0 {
 		t.Errorf("a job still runs: %+v", st)

@@ -60,7 +60,7 @@ func TestArgumentsThatAreNoObjectBecomeAnErrorResult(t *testing.T) {
 	check(t, b.words(), "assistant:  <call_1> <call_2>", `toolResult: Error: the arguments are not a JSON object: {"command": for call_1`,
 		`toolResult: ok {"command":"ls"} for call_2`, "assistant: Sorry.")
 	if sent != 1 {
-		t.Errorf("%d calls ran", sent)
+		t.Errorf("got %d calls, want 1", sent)
 	}
 	for _, msg := range m.Requests()[1].Messages {
 		for _, c := range msg.Content.Calls() {

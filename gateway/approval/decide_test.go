@@ -183,7 +183,7 @@ func TestSessionGrantIsNarrow(t *testing.T) {
 	}
 	r.Grants = []policy.SessionGrant{{Node: "n", Tool: "Bash", Match: match}}
 	if d := rulesOf(t, config.Default().ToolApproval).Decide(t.Context(), r); d.Verdict != policy.Allow {
-		t.Errorf("the granted call is %+v", d)
+		t.Errorf("the granted call: got %+v, want it allowed", d)
 	}
 	for name, edit := range map[string]func(*policy.Request){
 		"another command": func(r *policy.Request) { r.Args = json.RawMessage(`{"command":"make; rm x"}`) },

@@ -86,7 +86,7 @@ func TestSessionGrantsAreExportedAndImported(t *testing.T) {
 		}
 		c := q.Call()
 		if j := file.Decide(c); j.Verdict != policy.Allow {
-			t.Errorf("%s by the file: %+v", q.Args, j)
+			t.Errorf("%s by the file: got %+v, want it allowed", q.Args, j)
 		}
 	}
 	for _, c := range []struct {

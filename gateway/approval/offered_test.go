@@ -67,7 +67,7 @@ func TestOfferedRuleIsMadeForItsScopeAlone(t *testing.T) {
 			t.Errorf("%s: other words than were shown: %+v", scope, d)
 		}
 		if d := r.Decide(t.Context(), command("go vet ./gateway; curl example.org")); d.Verdict != policy.Ask {
-			t.Errorf("%s: more than was offered: %+v", scope, d)
+			t.Errorf("%s: more than was offered: got %+v, want a question", scope, d)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestAnswersAtTheSameInstantMakeARuleOnce(t *testing.T) {
 	}
 	for _, have := range []*Rules{r, again} {
 		if list := have.List().Rules; len(list) != 1 {
-			t.Errorf("%d rules were made: %+v", len(list), list)
+			t.Errorf("got %d rules %+v, want 1", len(list), list)
 		}
 	}
 }

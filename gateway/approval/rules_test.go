@@ -226,7 +226,7 @@ func TestRuleThatFailsItsExampleIsOffAndTheOthersHold(t *testing.T) {
 		}
 	}
 	if off != 2 || again.Decide(t.Context(), command("make")).Verdict != policy.Allow || again.Decide(t.Context(), command("ls")).Verdict != policy.Ask {
-		t.Errorf("%d rules are off: %+v", off, again.List().Rules)
+		t.Errorf("got %d rules off: %+v; want 2, make allowed and ls asked about", off, again.List().Rules)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestADamagedDenyRuleMakesEveryCallAsk(t *testing.T) {
 			own := command("make")
 			own.Direct = true
 			if d := again.Decide(t.Context(), own); d.Verdict != policy.Allow {
-				t.Errorf("%s: what the person does: %+v", name, d)
+				t.Errorf("%s: what the person does: got %+v, want it allowed", name, d)
 			}
 		})
 	}

@@ -83,7 +83,7 @@ func TestWebPagesFromElsewhereAreRefused(t *testing.T) {
 			r.Header.Set("Origin", c.origin)
 		}
 		if err := CheckOrigin(r, "tower.lan"); (err == nil) != c.ok {
-			t.Errorf("host %q origin %q: %v", c.host, c.origin, err)
+			t.Errorf("host %q origin %q: got error %v, want one: %v", c.host, c.origin, err, !c.ok)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func TestOneCallerLeavesRoomForOthers(t *testing.T) {
 	}
 	f, _ := errors.AsType[*protocol.Fault](call(app("a"), job.MaxOfCaller))
 	if f == nil || f.Code != protocol.FaultResourceExhausted {
-		t.Errorf("one more: %v", f)
+		t.Errorf("one more: got %v, want resource_exhausted", f)
 	}
 	if err := call(app("a"), 0); err != nil {
 		t.Errorf("a repeated call: %v", err)
@@ -115,7 +115,7 @@ func TestIdempotencyKeysDoNotCrossTokens(t *testing.T) {
 	}
 	first := stat(app("a"), "k")
 	if again := stat(app("a"), "k"); again != first {
-		t.Errorf("its own: %s and %s", first, again)
+		t.Errorf("its own: got %s and %s, want the same", first, again)
 	}
 	for _, p := range []auth.Principal{app("b"), app("a key"), me} {
 		if got := stat(p, "k"); got == first {
@@ -127,7 +127,7 @@ func TestIdempotencyKeysDoNotCrossTokens(t *testing.T) {
 		keys[c.IdempotencyKey] = true
 	}
 	if len(keys) != len(b.calls) {
-		t.Errorf("%d calls have %d keys", len(b.calls), len(keys))
+		t.Errorf("got %d calls with %d keys, want a key for each", len(b.calls), len(keys))
 	}
 }
 

@@ -261,7 +261,7 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 	if limited := (auth.App(protocol.App{ID: "n", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"nas"}})); true {
 		b.checkFault(limited, "fs_stat", `{"target":{"node_id":"laptop"},"path":"/x"}`, protocol.FaultTargetNotFound, "")
 		if dir := b.must(limited, "network_directory", `{}`); strings.Contains(dir, "laptop") || !strings.Contains(dir, "nas") {
-			t.Errorf("it sees %s", dir)
+			t.Errorf("it sees %s, want nas and no laptop", dir)
 		}
 		for _, x := range b.Catalog.Tools(limited) {
 			if strings.Contains(x.Name, "__") && x.Name != "nas__Bash" {
@@ -390,11 +390,11 @@ func TestOwnerActsAndAnAppAsks(t *testing.T) {
 	b := newBench(t)
 	b.must(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`)
 	if c := b.last(); !c.Direct || c.AskedBy != (protocol.AskedBy{}) {
-		t.Errorf("the owner's call: %+v", c)
+		t.Errorf("the owner's call: got %+v, want it direct and asked by nobody else", c)
 	}
 	b.must(app("a"), "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`)
 	if c := b.last(); c.Direct || c.AskedBy != (protocol.AskedBy{Kind: protocol.AskedByApp, Name: "Editor"}) || c.Principal.App != "a" {
-		t.Errorf("an app's call: %+v", c)
+		t.Errorf("an app's call: got %+v, want it asked by the app Editor", c)
 	}
 }
 
@@ -457,7 +457,7 @@ func TestFailuresHaveCodes(t *testing.T) {
 		}
 	}
 	if HTTPStatus("new") != 500 {
-		t.Errorf("an unknown code: %d", HTTPStatus("new"))
+		t.Errorf("an unknown code: got %d, want 500", HTTPStatus("new"))
 	}
 }
 

@@ -87,14 +87,14 @@ func TestCallerGetsRegularProgress(t *testing.T) {
 			began, last, heard := time.Now(), time.Now(), 0
 			b.Catalog.Call(t.Context(), app("a"), Request{Tool: "fs_stat", Args: []byte(statArgs), Emit: func(_ context.Context, p job.Part) error {
 				if silent := time.Since(last); silent > 15*time.Second || p.Kind != job.PartWaiting || !strings.Contains(string(p.Data), c.text) {
-					t.Errorf("%s: after %v of silence: %s %s", name, silent, p.Kind, p.Data)
+					t.Errorf("%s: after %v of silence: got %s %s, want a waiting part within 15 s with %q", name, silent, p.Kind, p.Data, c.text)
 				}
 				last = time.Now()
 				heard++
 				return nil
 			}})
 			if took := time.Since(began); took != c.runs || heard < c.want {
-				t.Errorf("%s: heard %d times in %v", name, heard, took)
+				t.Errorf("%s: heard %d times in %v, want at least %d in %v", name, heard, took, c.want, c.runs)
 			}
 		})
 	}
@@ -222,7 +222,7 @@ func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 		}
 	}
 	if len(b.calls) != 1 || b.calls[0].IdempotencyKey != "a k 1" {
-		t.Errorf("%d calls, key %q", len(b.calls), b.calls[0].IdempotencyKey)
+		t.Errorf(`got %d calls, key %q; want 1 with the key "a k 1"`, len(b.calls), b.calls[0].IdempotencyKey)
 	}
 	if f, _ := errors.AsType[*protocol.Fault](call("a", "k", `{"target":{"node_id":"nas"},"path":"/y"}`)); f == nil || f.Code != protocol.FaultInvalidArgs {
 		t.Errorf("another call with the same key: %v", f)
@@ -394,7 +394,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 			t.Errorf("got %q, want %q", code, protocol.FaultCanceled)
 		}
 		if code := withdraw("a"); code != protocol.FaultNotFound {
-			t.Errorf("a second time: %q", code)
+			t.Errorf("a second time: got %q, want not_found", code)
 		}
 		b.checkFault(app("a"), "fs_stat", statArgs, protocol.FaultApprovalRequired, "")
 		answered <- succeed(`{"path":"/x"}`)

@@ -131,7 +131,7 @@ func TestARevokedAppsCommandIsEndedWhenItReports(t *testing.T) {
 		}
 		synctest.Wait()
 		if got := b.killed(); !slices.Equal(got, []string{"cmd of gone"}) || len(b.commands.List()) != 2 {
-			t.Errorf("ended %v, running %+v", got, b.commands.List())
+			t.Errorf("got ended %v, running %+v; want only cmd of gone ended and two running", got, b.commands.List())
 		}
 		b.must(app("a"), "command", `{"command_id":"cmd of a"}`) // as before a restart of the gateway
 	})
@@ -154,7 +154,7 @@ func TestPersonStopsACommandOfAnApp(t *testing.T) {
 	b := newCommandBench(t, nil)
 	b.must(app("a"), "command", startSleep)
 	if err := b.commands.Stop(t.Context(), "cmd"); err != nil || len(b.killed()) != 1 {
-		t.Errorf("stop: %v, ended %v", err, b.killed())
+		t.Errorf("stop: got error %v, ended %v; want one ended", err, b.killed())
 	}
 	if err := b.commands.Stop(t.Context(), "nosuch"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("stop of an unknown command: got %v, want not found", err)

@@ -50,6 +50,6 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 		t.Error("a machine that does not answer is a state")
 	}
 	if len(b.calls) != 0 {
-		t.Errorf("the pipeline had %d calls", len(b.calls))
+		t.Errorf("the pipeline had %d calls, want none", len(b.calls))
 	}
 }

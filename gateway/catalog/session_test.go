@@ -35,7 +35,7 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 		t.Errorf("got %s, want `\"exit_code\":0,\"state\":\"exited\"` in it", got)
 	}
 	if step := b.steps[0]; len(b.calls) != before || step.Call != "call1" || step.Principal.App != "a" || string(step.Args) != `{"command_id":"cmd","signal":"SIGINT","idle_timeout":0}` {
-		t.Errorf("continued %s as %s with %s", step.Call, step.Principal, step.Args)
+		t.Errorf("continued %s as %s with %s, want call1 as the app a with SIGINT", step.Call, step.Principal, step.Args)
 	}
 	b.must(app("a"), "command", `{"command_id":"cmd","input":"ls\\n"}`)
 	if c := b.last(); string(c.Args) != `{"command_id":"cmd","command":"ls\n"}` {
@@ -47,7 +47,7 @@ func TestCommandIsStartedAndContinued(t *testing.T) {
 	}
 	got = b.must(app("a"), "command", `{"command_id":"cmd","input":"x","signal":"SIGTERM"}`)
 	if !strings.Contains(got, `"output":"$ bye"`) || !strings.Contains(got, `"dropped_bytes":5`) {
-		t.Errorf("input and signal: %s", got)
+		t.Errorf("input and signal: got %s, want the output and 5 dropped bytes", got)
 	}
 	b.must(app("a"), "command", `{"session":{"node_name":"Laptop","command":"cat"},"input":"x"}`)
 	if n := len(b.calls); string(b.calls[n-2].Args) != `{"command":"cat","idle_timeout":0}` || string(b.calls[n-1].Args) != `{"command_id":"cmd","command":"x"}` {
@@ -136,7 +136,7 @@ func TestFileIsContinuedUntilItIsDone(t *testing.T) {
 	}
 	b.must(app("a"), "file", `{"file_id":"f","max_bytes":3}`)
 	if step := b.steps[0]; step.Call != "call1" || string(step.Args) != `{"file_id":"f","max_bytes":3}` {
-		t.Errorf("continued %s with %s", step.Call, step.Args)
+		t.Errorf("continued %s with %s, want call1 with 3 bytes of the file f", step.Call, step.Args)
 	}
 	if got := b.must(app("a"), "fs_read", `{"file_id":"f"}`); !strings.Contains(got, `"done":true`) {
 		t.Errorf("got %s, want `\"done\":true` in it", got)
@@ -166,7 +166,7 @@ func TestFileInPartsTakesEffectByACallOfItsOwn(t *testing.T) {
 		t.Errorf("got %s, want the offset of the last part", got)
 	}
 	if step := b.steps[len(b.steps)-1]; step.Call != "call1" || string(step.Args) != `{"chunk":"b","file_id":"f"}` {
-		t.Errorf("collected by %s with %s", step.Call, step.Args)
+		t.Errorf("collected by %s with %s, want call1 with the chunk b of the file f", step.Call, step.Args)
 	}
 	if c := b.last(); string(c.Args) != `{"file_id":"f","path":"/x","sha256":"s2","done":true}` {
 		t.Errorf("finished with %s, want the path and the checksum of what was collected", c.Args)

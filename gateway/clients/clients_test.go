@@ -78,7 +78,7 @@ func TestFairleadIsAddedAndTheRestStays(t *testing.T) {
 				return
 			}
 			if got := read(t, x.Path+BackupSuffix); got != c.before {
-				t.Errorf("the copy is %q", got)
+				t.Errorf("the copy is %q, want %q", got, c.before)
 			}
 			if info, err := os.Stat(x.Path); err != nil || info.Mode().Perm() != 0o640 {
 				t.Errorf("mode: got %v, %v; want no error and Mode.Perm 0o640", info.Mode(), err)
@@ -135,7 +135,7 @@ func TestBrokenFilesAreNotChanged(t *testing.T) {
 			t.Errorf("%s: got %v, want an error with %v", id, err, x.Path)
 		}
 		if got := read(t, x.Path); got != content {
-			t.Errorf("%s: the file is %q", id, got)
+			t.Errorf("%s: the file is %q, want %q", id, got, content)
 		}
 	}
 }

@@ -140,12 +140,12 @@ func TestChangesLastAndReset(t *testing.T) {
 	}
 	c := open(t, b, dir).Get()
 	if c.Timeouts.Tool != 5000 || c.Timeouts.LLM != 300_000 || c.Model.Provider != "openai" || c.Model.ID != "gpt-y" || c.UI.Theme != "dark" {
-		t.Errorf("after a restart: %+v", c)
+		t.Errorf("after a restart: got %+v, want the stored values", c)
 	}
 	set("model", `null`)
 	set("timeouts.toolMs", ``)
 	if c := s.Get(); c.Model.ID != "built-in" || c.Timeouts.Tool != 600_000 {
-		t.Errorf("after a reset: %+v", c)
+		t.Errorf("after a reset: got %+v, want the defaults", c)
 	}
 	if _, left := b["model.id"]; left {
 		t.Error("a part outlives the reset of the whole")
@@ -257,10 +257,10 @@ func TestPartOfASettingReturnsToItsDefault(t *testing.T) {
 	for _, s := range []*Store{s, open(t, kept, home)} {
 		c := s.Get()
 		if c.Model.ID != "built-in" || c.Model.Provider != "ollama" || c.Model.ThinkingLevel != "low" {
-			t.Errorf("the model is %+v", c.Model)
+			t.Errorf("the model is %+v, want built-in of ollama with low", c.Model)
 		}
 		if c.Providers["a"] != (ProviderConfig{Wire: "chat"}) || c.Providers["b"].Wire != "chat" {
-			t.Errorf("the providers are %+v", c.Providers)
+			t.Errorf("the providers are %+v, want the wire chat for both", c.Providers)
 		}
 	}
 }

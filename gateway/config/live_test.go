@@ -83,7 +83,7 @@ func TestEverySettingIsInForceAtOnce(t *testing.T) {
 			continue
 		}
 		if !slices.Contains(told, path) {
-			t.Errorf("%s: told of %q", path, told)
+			t.Errorf("%s: got %q, want it among the changes", path, told)
 		}
 		if f.Secret {
 			if got, _ := s.Secret(path); `"`+got+`"` != string(want) {

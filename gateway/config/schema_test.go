@@ -20,10 +20,10 @@ func TestSchemaDescribesEverySetting(t *testing.T) {
 			t.Errorf(`%s: description %q; want some Description, a Description that ends with "." and a Description that does not end with ".."`, f.Path, f.Description)
 		}
 		if f.Title == "" || f.Group == "" || strings.HasSuffix(f.Title, ".") {
-			t.Errorf("%s: title %q, group %q", f.Path, f.Title, f.Group)
+			t.Errorf("%s: title %q, group %q; want both, and no full stop", f.Path, f.Title, f.Group)
 		}
 		if (f.Type == "list") != (f.Items != "") {
-			t.Errorf("%s is a %s of %q", f.Path, f.Type, f.Items)
+			t.Errorf("%s is a %s of %q, want items for a list alone", f.Path, f.Type, f.Items)
 		}
 		if _, err := lookup(strings.ReplaceAll(f.Path, "*", "name")); err != nil {
 			t.Errorf("%s: %v", f.Path, err)
@@ -90,7 +90,7 @@ func TestSchemaMatchesValidation(t *testing.T) {
 				t.Errorf("%s: %v", path, err)
 			}
 			if v, _ := s.Read(path); string(v) != `"***"` || f.Default != nil {
-				t.Errorf("%s reads as %s", path, v)
+				t.Errorf("%s reads as %s, want *** and no default", path, v)
 			}
 		}
 		if path != "auth.token" {

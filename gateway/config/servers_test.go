@@ -31,7 +31,7 @@ func TestSecretsOfServersAreInTheKeychainAlone(t *testing.T) {
 		hub, _ := s.Server("hub")
 		web, ok := s.Server("web")
 		if hub.Env["API_TOKEN"] != "very-secret-1" || hub.Env["MODE"] != "fast" || hub.Env["DB"] != "postgres://u:very-secret-2@h/x" || !ok || web.Headers["X-Any"] != "very-secret-3" || web.ClientSecret != "very-secret-4" {
-			t.Errorf("the servers get %v and %v", hub.Env, web.Headers)
+			t.Errorf("the servers get %v and %v, want the secrets in them", hub.Env, web.Headers)
 		}
 	}
 	check(s)
@@ -44,7 +44,7 @@ func TestSecretsOfServersAreInTheKeychainAlone(t *testing.T) {
 	// a masked value stays, what is left out goes
 	set("mcp.servers.hub", `{"command": "npx", "env": {"API_TOKEN": "***"}}`)
 	if hub, _ := s.Server("hub"); hub.Env["API_TOKEN"] != "very-secret-1" || len(hub.Env) != 1 {
-		t.Errorf("the server gets %v", hub.Env)
+		t.Errorf("the server gets %v, want its token alone", hub.Env)
 	}
 	set("mcp.servers.hub", `null`)
 	for _, path := range []string{"mcp.servers.hub.env.API_TOKEN", "mcp.servers.hub.env.DB"} {

@@ -90,7 +90,7 @@ func TestADataFolderThatCannotBeWrittenIsFound(t *testing.T) {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	dir := t.TempDir()
 	if f := CheckHome(filepath.Join(dir, "data"))[0]; f.State != OK {
-		t.Errorf("a new folder: %+v", f)
+		t.Errorf("a new folder: got %+v, want OK", f)
 	}
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

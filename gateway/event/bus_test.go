@@ -159,7 +159,7 @@ func TestSlowSubscriberMustResync(t *testing.T) {
 	}
 	b.Publish(message(7))
 	if list := drain(slow); len(list) != 1 || list[0].Message.Seq != 7 {
-		t.Errorf("after the resync: %+v", list)
+		t.Errorf("after the resync: got %+v, want message 7 alone", list)
 	}
 }
 

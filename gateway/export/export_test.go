@@ -140,7 +140,7 @@ func TestJSONHasTheMessagesAndTheirPictures(t *testing.T) {
 		t.Errorf("got %s; want chat k with its message and picture", raw)
 	}
 	if raw := text(t, "json", nil); !strings.Contains(raw, `"messages": []`) {
-		t.Errorf("an empty chat: %s", raw)
+		t.Errorf("an empty chat: got %s, want an empty list of messages", raw)
 	}
 }
 

@@ -34,10 +34,10 @@ func TestNoCallIDIsSentTwice(t *testing.T) {
 				}
 				seen[PlainID(c.ID)] = true
 				if r := got[i+1+n]; r.ToolCallID != c.ID || r.Content.Text() != fmt.Sprint(i/6) {
-					t.Errorf("turn %d: %s is answered by %s, %q", turns, c.ID, r.ToolCallID, r.Content.Text())
+					t.Errorf("turn %d: %s is answered by %s, %q, want its own result", turns, c.ID, r.ToolCallID, r.Content.Text())
 				}
 				if len(c.ID) > maxCallID && c.ID != long {
-					t.Errorf("%s is too long", c.ID)
+					t.Errorf("%s is too long, want at most %d characters", c.ID, maxCallID)
 				}
 			}
 		}

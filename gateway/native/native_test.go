@@ -98,7 +98,7 @@ func TestSharedSkillsAreVisibleAndReadOnly(t *testing.T) {
 	k.want("ReadFile", `{"path":"skills/sum/SKILL.md"}`, `"content":"shared"`)
 	k.want("DeleteFile", `{"path":"skills/sum/SKILL.md"}`, "File not found")
 	if data, _ := os.ReadFile(shared); string(data) != "shared" {
-		t.Errorf("the shared skill became %q", data)
+		t.Errorf("the shared skill became %q, want it unchanged", data)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestPrivateFilesNeedApprovalInSharedChats(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			args := `{"path":"` + path + `"}`
 			if got, refused := personal("ReadFile", args, group), strings.Contains(path, ".."); got == refused {
-				t.Errorf("%s in a group: %v", path, got)
+				t.Errorf("%s in a group: got %v, want a refusal: %v", path, got, refused)
 			}
 			if personal("ReadFile", args, protocol.MainSession) || personal("ReadFile", args, "") {
 				t.Errorf("%s needs an approval in the person's own chat, want none", path)
@@ -221,7 +221,7 @@ func TestSessionsListKeepsItsLimits(t *testing.T) {
 		t.Run(args, func(t *testing.T) {
 			var out struct{ Result sessionsOut }
 			if err := json.Unmarshal([]byte(k.call("SessionsList", args)), &out); err != nil || len(out.Result.Sessions) != want || out.Result.Count != 250 {
-				t.Errorf("%s: %d chats of %d, %v", args, len(out.Result.Sessions), out.Result.Count, err)
+				t.Errorf("%s: got %d chats of %d, error %v; want %d of 250", args, len(out.Result.Sessions), out.Result.Count, err, want)
 			}
 		})
 	}
@@ -246,7 +246,7 @@ func TestSendWaitsForItsOwnRunOnly(t *testing.T) {
 		k.want("SessionSend", `{"sessionKey":"","message":"hi"}`, "sessionKey and message required")
 		k.want("SessionSend", `{"sessionKey":"x","message":"hi","waitSeconds":-1}`, "waitSeconds must be 0 or more")
 		if k.from.Kind != auth.KindAgent || k.from.Session != protocol.MainSession {
-			t.Errorf("sent by %v", k.from)
+			t.Errorf("sent by %v, want the agent in its main chat", k.from)
 		}
 	})
 }

@@ -388,7 +388,7 @@ func TestMachinesAreKnownAfterARestart(t *testing.T) {
 	}
 	n, ok := h.Node("n")
 	if !ok || n.Online || len(n.Tools) != 2 {
-		t.Errorf("after the restart: %+v, %v", n, ok)
+		t.Errorf("after the restart: got %+v, %v; want it offline with two tools", n, ok)
 	}
 	if _, _, err := h.Lookup("n__Bash"); !errors.Is(err, protocol.ErrUnavailable) {
 		t.Errorf("Lookup = %v, want error ErrUnavailable", err)

@@ -125,7 +125,7 @@ func TestAReturningNodeStopsACancelledCall(t *testing.T) {
 		h.Pinged("n", link, time.Millisecond)
 		h.Pinged("n", link, time.Millisecond)
 		if c, ok := (<-link.events).(protocol.ToolCancel); !ok || c.CallID != "c" || len(link.events) > 0 {
-			t.Errorf("it was told %+v", c)
+			t.Errorf("it was told %+v, want the end of c alone", c)
 		}
 		if ack, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"}); err != nil || !ack.Dropped {
 			t.Errorf("got %+v, %v; want no error and Dropped", ack, err)
@@ -214,7 +214,7 @@ func TestAStoppedCallStaysStoppedAfterARestart(t *testing.T) {
 		h.Pinged("n", link, time.Millisecond)
 		h.Pinged("n", link, time.Millisecond)
 		if c, ok := (<-link.events).(protocol.ToolCancel); !ok || c.CallID != "stopped" || len(link.events) > 0 {
-			t.Errorf("it was told %+v", c)
+			t.Errorf("it was told %+v, want the end of the stopped call alone", c)
 		}
 	})
 }

@@ -25,7 +25,7 @@ func TestForgettingALiveMachineNeedsForce(t *testing.T) {
 		t.Errorf("with force: %+v, %v", got, err)
 	}
 	if link.closed != "Forgotten from node registry" {
-		t.Errorf("closed with %q", link.closed)
+		t.Errorf(`closed with %q, want "Forgotten from node registry"`, link.closed)
 	}
 	detach() // the late close of a forgotten node must not bring it back
 	if len(h.Nodes()) != 0 || len(kept.nodes) != 0 {
@@ -176,7 +176,7 @@ func TestOnlineMachinesReportProgramsAndVariables(t *testing.T) {
 				has, known bool
 			}{{"box", what, true, true}, {"box", "TOKEN", false, true}, {"box", what[1:], false, true}, {"silent", what, false, false}, {"nobody", what, false, false}} {
 				if has, known := got(c.id, c.name); has != c.has || known != c.known {
-					t.Errorf("%s has %s: %v, known %v", c.id, c.name, has, known)
+					t.Errorf("%s has %s: got %v, known %v; want %v, known %v", c.id, c.name, has, known, c.has, c.known)
 				}
 			}
 		})

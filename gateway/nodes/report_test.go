@@ -32,7 +32,7 @@ func TestMachineDescriptionIsOneLine(t *testing.T) {
 		}
 	}
 	if got := utf8.RuneCountInString(n.Version); got != maxLine {
-		t.Errorf("a version of %d characters", got)
+		t.Errorf("got a version of %d characters, want %d", got, maxLine)
 	}
 	if n.Host.Workspace != "/srv/a\u202eb" || n.Host.Folders[0].Path != "/srv/\tx" {
 		t.Error("a path was changed, which rules are about")
@@ -69,7 +69,7 @@ func TestCallTextsOfAMachineAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if utf8.RuneCountInString(live) != maxLive || !strings.HasSuffix(live, "äend") {
-			t.Errorf("%d characters of live output", utf8.RuneCountInString(live))
+			t.Errorf("got %d characters of live output, want %d with the end", utf8.RuneCountInString(live), maxLive)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestToolThatIsNotIdempotentIsWarnedAbout(t *testing.T) {
 	}
 	defer detach()
 	if n := strings.Count(log.String(), "level=WARN"); n != 2 || !strings.Contains(log.String(), "tool=Pay") || !strings.Contains(log.String(), "tool=Mail") {
-		t.Errorf("log:\n%s", log.String())
+		t.Errorf("want warnings about Pay and Mail alone, got\n%s", log.String())
 	}
 }
 

@@ -68,7 +68,7 @@ func checkDenied(t *testing.T, s *Set, rule, file string) {
 	}
 	for _, c := range calls {
 		if got := s.Decide(linked(c)); got.Verdict != Deny {
-			t.Errorf("deny %s: %s %s of %s: %s", rule, c.Tool, c.Command, file, got.Verdict)
+			t.Errorf("deny %s: %s %s of %s: got %s, want deny", rule, c.Tool, c.Command, file, got.Verdict)
 		}
 	}
 	commands := []string{"echo x > " + file, "cd /home/me/proj && cat " + file}
@@ -119,10 +119,10 @@ func TestRuleForAFolderHoldsForEveryName(t *testing.T) {
 				s := rulesFile(t, `{"default":%q,"rules":[{"tool":"Bash","argv":["make"],"cwd":%q,"verdict":%q}]}`, def, cwd, verdict)
 				for _, dir := range []string{"/data/proj", "/home/me/proj", "/usr/home/me/proj"} {
 					if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: dir})); got.Verdict != verdict {
-						t.Errorf("%s in %s: make in %s: %s", verdict, cwd, dir, got.Verdict)
+						t.Errorf("%s in %s: make in %s: got %s, want the rule's verdict", verdict, cwd, dir, got.Verdict)
 					}
 					if got := s.Decide(linked(Call{Tool: "Bash", Command: "make", Cwd: "/data/projects"})); got.Verdict != def {
-						t.Errorf("%s in %s: make elsewhere: %s", verdict, cwd, got.Verdict)
+						t.Errorf("%s in %s: make elsewhere: got %s, want %s", verdict, cwd, got.Verdict, def)
 					}
 				}
 			})

@@ -85,7 +85,7 @@ func TestAllowedCommandsRunOnlyWhatWasSeen(t *testing.T) {
 		// the text after the last mark is of a program that was killed
 		for _, line := range lines[:len(lines)-1] {
 			if line != "" && !slices.Contains(seen, line) {
-				t.Errorf("%q ran %q, seen were %q", text, line, seen)
+				t.Errorf("%q ran %q, want one of %q, which were seen", text, line, seen)
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func readCorpus(t testing.TB) []corpusCase {
 		case line == "" || strings.HasPrefix(line, "#"):
 			continue
 		case !ok:
-			t.Fatalf("line %d: %q", n, line)
+			t.Fatalf("line %d: %q is no case: want a verdict and a command", n, line)
 		case word == "policy":
 			policy, confined = strings.CutSuffix(rest, " confined")
 			continue
@@ -54,7 +54,7 @@ func readCorpus(t testing.TB) []corpusCase {
 		}
 		c.want, c.contained = splitVerdicts(verdict)
 		if c.want != Allow && c.want != Ask && c.want != Deny {
-			t.Fatalf("line %d: verdict %q", n, verdict)
+			t.Fatalf("line %d: got verdict %q, want allow, ask or deny", n, verdict)
 		}
 		if s, err := strconv.Unquote(rest); err == nil && rest[0] == '"' {
 			c.command = s

@@ -36,7 +36,7 @@ func readOptionCases(t *testing.T) (list []optionCase) {
 			want, contained := splitVerdicts(word)
 			list = append(list, optionCase{n, rule, rest, want, contained})
 		default:
-			t.Fatalf("line %d: %q", n, in.Text())
+			t.Fatalf("line %d: got %q, want a verdict of the table", n, in.Text())
 		}
 	}
 	return list

@@ -144,7 +144,7 @@ func FuzzDecodeFrame(f *testing.F) {
 			v, set = frame.Event, set+1
 		}
 		if set != 1 {
-			t.Fatalf("%d fields are set", set)
+			t.Fatalf("%d fields are set, want 1", set)
 		}
 		again, err := Marshal(v)
 		if err != nil {

@@ -48,7 +48,7 @@ func TestUserTextIsWrittenAsAString(t *testing.T) {
 		}
 		var back Message
 		if err := json.Unmarshal(got, &back); err != nil || back.Content.Text() != m.Content.Text() || back.Role != m.Role {
-			t.Errorf("%s came back as %+v, %v", got, back, err)
+			t.Errorf("%s came back as %+v, %v; want it unchanged", got, back, err)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func FuzzContent(f *testing.F) {
 			t.Fatalf("%s: %v", raw, err)
 		}
 		if back.Content.Text() != c.Text() || len(back.Content) != len(c) {
-			t.Fatalf("%s came back as %+v", data, back.Content)
+			t.Fatalf("%s came back as %+v, want it unchanged", data, back.Content)
 		}
 	})
 }

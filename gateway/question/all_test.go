@@ -46,16 +46,16 @@ func TestOneAnswerForManyIsComparedWithEach(t *testing.T) {
 	}
 	o := res.Outcomes
 	if !o[0].Won || o[0].Question.State != protocol.QuestionAllowed || o[0].Question.AnsweredBy != "owner w" {
-		t.Errorf("the first: %+v", o[0])
+		t.Errorf("the first: got %+v, want it allowed by w", o[0])
 	}
 	if !errors.Is(o[1].Error, protocol.ErrConflict) || !errors.Is(o[2].Error, protocol.ErrNotFound) {
-		t.Errorf("the second and third: %v, %v", o[1].Error, o[2].Error)
+		t.Errorf("the second and third: got %v, %v; want a conflict and not found", o[1].Error, o[2].Error)
 	}
 	if o[3].Won || o[3].Question.AnsweredBy != "owner phone" {
 		t.Errorf("the one that was answered before: %+v", o[3])
 	}
 	if open, _ := g.Pending(t.Context()); len(open) != 2 {
-		t.Errorf("%d are open", len(open))
+		t.Errorf("%d are open, want 2", len(open))
 	}
 }
 
@@ -68,7 +68,7 @@ func TestOneAnswerForManyMakesItsRuleOnce(t *testing.T) {
 		t.Fatalf("got %+v, %v; want no error and Won 2", res, err)
 	}
 	if a, b := res.Outcomes[1].Question, res.Outcomes[2].Question; a.Scope != protocol.ScopeAlways || len(a.Chosen) != 1 || b.Scope != protocol.ScopeOnce || len(b.Chosen) != 0 {
-		t.Errorf("scopes %q %v and %q %v", a.Scope, a.Chosen, b.Scope, b.Chosen)
+		t.Errorf("got scopes %q %v and %q %v, want always with one choice and once with none", a.Scope, a.Chosen, b.Scope, b.Chosen)
 	}
 }
 
@@ -87,12 +87,12 @@ func TestTwoAnswersForManyShareThem(t *testing.T) {
 	}
 	wg.Wait()
 	if n := won[0].Won() + won[1].Won(); n != 50 {
-		t.Errorf("%d answers won", n)
+		t.Errorf("%d answers won, want 50", n)
 	}
 	for i := range list {
 		a, b := won[0].Outcomes[i], won[1].Outcomes[i]
 		if a.Won == b.Won || a.Question.AnsweredBy != b.Question.AnsweredBy {
-			t.Errorf("question %d ended as %+v and %+v", i, a.Question, b.Question)
+			t.Errorf("question %d ended as %+v and %+v, want one winner and the same end", i, a.Question, b.Question)
 		}
 	}
 }

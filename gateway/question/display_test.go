@@ -47,7 +47,7 @@ func TestPostponedQuestionReturns(t *testing.T) {
 		began := time.Now()
 		snooze(time.Minute)
 		if got := later(); got != began.Add(time.Minute).UnixMilli() {
-			t.Errorf("put off until %v", time.UnixMilli(got))
+			t.Errorf("put off until %v, want a minute", time.UnixMilli(got))
 		}
 		time.Sleep(30 * time.Second)
 		snooze(time.Minute) // again: the first time no longer counts

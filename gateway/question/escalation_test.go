@@ -63,7 +63,7 @@ func TestUnseenQuestionIsTriedElsewhereUntilItIsSeen(t *testing.T) {
 			unseen = append(unseen, a.Unseen)
 		}
 		if !slices.Equal(unseen, []int{0, 1, 2, 2}) || !slices.Equal(reached, []time.Duration{2 * ShownWithin}) {
-			t.Errorf("unseen %v, reached after %v", unseen, reached)
+			t.Errorf("got unseen %v, reached after %v; want 0, 1, 2, 2, after twice the limit", unseen, reached)
 		}
 		if last := seen[len(seen)-2]; !last.Shown || last.SurfaceShown != protocol.SurfaceChannel || last.ShownAt == 0 {
 			t.Errorf("got %+v; want Shown, SurfaceShown SurfaceChannel and ShownAt other than 0", last)

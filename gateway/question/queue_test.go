@@ -85,10 +85,10 @@ func TestGateFirstAnswerWins(t *testing.T) {
 	}
 	wg.Wait()
 	if len(wins) != 1 {
-		t.Fatalf("%d answers won", len(wins))
+		t.Fatalf("%d answers won, want 1", len(wins))
 	}
 	if end := <-got; end.State != <-wins {
-		t.Errorf("the asker saw %s", end.State)
+		t.Errorf("the asker saw %s, want the winner's answer", end.State)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestRuleMadeAtAQuestionEndsWhenThePersonSaid(t *testing.T) {
 	for _, wrong := range []protocol.QuestionAnswerParams{{Scope: protocol.ScopeOnce, Until: answer.Until}, {Scope: protocol.ScopeAlways, Until: 1}} {
 		wrong.ID, wrong.Hash, wrong.Decision = answer.ID, answer.Hash, answer.Decision
 		if _, err := g.Answer(t.Context(), auth.Owner("w"), wrong); !errors.Is(err, protocol.ErrBadRequest) {
-			t.Errorf("scope %s until %d: %v", wrong.Scope, wrong.Until, err)
+			t.Errorf("scope %s until %d: got %v, want a bad request", wrong.Scope, wrong.Until, err)
 		}
 	}
 	r, err := g.Answer(t.Context(), auth.Owner("w"), answer)

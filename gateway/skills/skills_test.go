@@ -260,7 +260,7 @@ func TestMissingNeedsOfEachMachineAreNamed(t *testing.T) {
 	}
 	c.write(t, "skills/y/SKILL.md", "---\nmetadata: {\"openclaw\":{\"requires\":{\"capabilities\":[\"shell.exec\"]}}}\n---\nY.")
 	if e := c.entry(t, "y"); len(e.Missing) != protocol.MaxSkillMissing || len(e.EligibleHosts) != 0 {
-		t.Errorf("%d are named, eligible %v", len(e.Missing), e.EligibleHosts)
+		t.Errorf("got %d names, eligible %v; want %d and none", len(e.Missing), e.EligibleHosts, protocol.MaxSkillMissing)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	must2x := func(query string, key protocol.SessionKey, from, until int64, want string) {
 		t.Helper()
 		if got := snippets(t, s, query, key, from, until); got != want {
-			t.Errorf("%q: %s\nwant %s", query, got, want)
+			t.Errorf("%q: got %s\nwant %s", query, got, want)
 		}
 	}
 	must2x("parser", "", 0, 0, "Where does the [Parser] fail? | The [parser] is fine.")

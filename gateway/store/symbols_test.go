@@ -31,7 +31,7 @@ func TestEmojiAreFound(t *testing.T) {
 		{"👍 nothing", "", 0, 0, ""},
 	} {
 		if got := snippets(t, s, c.query, c.key, c.from, c.until); got != c.want {
-			t.Errorf("%q: %q\nwant %q", c.query, got, c.want)
+			t.Errorf("%q: got %q\nwant %q", c.query, got, c.want)
 		}
 	}
 	for query, can := range map[string]bool{"": false, " \t": false, `""`: false, "\uFE0F": false, "👍": true, "→": true, "word": true, "%": false, "👍 %": true} {

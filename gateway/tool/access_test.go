@@ -62,7 +62,7 @@ func TestCommandIsGivenTheFoldersThatThePersonChose(t *testing.T) {
 	g.checkBound(inv)
 	g.ask(command("b", "cp x /srv/other"), protocol.DecisionAllow, protocol.ScopeOnce, "")
 	if inv := g.lastInvocation(); len(inv.Folders) != 0 {
-		t.Errorf("a plain allow opened %+v", inv.Folders)
+		t.Errorf("a plain allow opened %+v, want no folder", inv.Folders)
 	}
 }
 
@@ -90,7 +90,7 @@ func TestFileToolIsGivenItsFolderWithTheAllow(t *testing.T) {
 	g.mustRun(write)
 	inv = g.lastInvocation()
 	if len(inv.Folders) != 1 || inv.Folders[0] != other {
-		t.Errorf("a rule opened %+v", inv.Folders)
+		t.Errorf("a rule opened %+v, want %+v alone", inv.Folders, other)
 	}
 	g.checkBound(inv)
 }

@@ -60,7 +60,7 @@ func TestSessionGrantAllowsOnlyTheSameCall(t *testing.T) {
 	g := start(t, &tooltest.Machine{})
 	g.ask(command("a", "make"), protocol.DecisionAllow, protocol.ScopeSession, "")
 	if res := g.mustRun(command("b", "make")); res.Info.State != protocol.CallDone || res.Info.ApprovalID != "" {
-		t.Errorf("the same call: %+v", res)
+		t.Errorf("the same call: got %+v, want it done without a question", res)
 	}
 	if res := g.ask(command("c", "make clean"), protocol.DecisionDeny, "", ""); res.Info.State != protocol.CallDenied {
 		t.Errorf("another command: %+v", res)
@@ -125,7 +125,7 @@ func TestAllowAlwaysCreatesARuleAndAuditsBoth(t *testing.T) {
 		t.Errorf("uses of the rule after another call: got %d, want 2", rules[0].Hits)
 	}
 	if as := q.Offers[0].As[protocol.ScopeAlways]; as.Words != rules[0].Words || string(as.Policy) != string(rules[0].Policy) {
-		t.Errorf("offered %+v, made %+v", as, rules[0])
+		t.Errorf("offered %+v, made %+v; want the same", as, rules[0])
 	}
 	lines, _, err := g.store.Audit.List(t.Context(), protocol.AuditListParams{Limit: 10})
 	if err != nil || len(rules) != 1 || len(lines) != 3 {

@@ -20,7 +20,7 @@ func TestConvertedArgumentsAreShownAndStored(t *testing.T) {
 	q := g.question(sub)
 	g.answer(q, protocol.DecisionAllow, "", "")
 	if e := waitResult(t, end); e.err != nil || e.IsError {
-		t.Fatalf("the call failed: %+v", e)
+		t.Fatalf("the call failed: got %+v, want its result", e)
 	}
 	for what, got := range map[string]json.RawMessage{"question": q.Args, "machine": g.tower.Calls()[0].Args, "journal": g.storedCall("a").Info.Args} {
 		if string(got) != want {

@@ -57,7 +57,7 @@ func TestAFileOperationIsStoppedByARuleThatDenies(t *testing.T) {
 		t.Errorf("another: got %+v, %v; want no error and Info.State CallDone", res.Info, err)
 	}
 	if calls := g.tower.Calls(); len(calls) != 1 {
-		t.Errorf("%d calls arrived", len(calls))
+		t.Errorf("%d calls arrived, want 1", len(calls))
 	}
 }
 

@@ -25,9 +25,9 @@ func TestLimitedAppUsesOnlyItsMachines(t *testing.T) {
 		}
 	}
 	if n := len(g.tower.Calls()); n != 0 {
-		t.Fatalf("%d calls ran", n)
+		t.Fatalf("%d calls ran, want none", n)
 	}
 	if err := run(bash, "laptop", "tower"); err != nil || len(g.tower.Calls()) != 1 {
-		t.Errorf("its own machine: %v, %d calls", err, len(g.tower.Calls()))
+		t.Errorf("its own machine: got %v, %d calls; want 1", err, len(g.tower.Calls()))
 	}
 }

@@ -72,7 +72,7 @@ func TestEditedCallReturnsItsResultBesideTheNote(t *testing.T) {
 		t.Errorf(`got %+v; want Info.Edited, Content.ResultText "built" and "The person changed the call" in Content.Text`, e)
 	}
 	if again := g.mustRun(command("a", "make install")); string(again.Info.Args) != `{"command":"make"}` || again.Content.Text() != e.Content.Text() {
-		t.Errorf("after a restart: %+v", again)
+		t.Errorf("after a restart: got %+v, want the same call and result", again)
 	}
 }
 

@@ -107,7 +107,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 		t.Fatalf("got %v; want error ErrSuspended", e)
 	}
 	if n := g.storedCall("a").Attempt; n != 1 {
-		t.Errorf("the first attempt is %d", n)
+		t.Errorf("the first attempt is %d, want 1", n)
 	}
 	key := g.storedCall("a").IdempotencyKey
 	g.restart(&tooltest.Machine{})
@@ -115,7 +115,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	end = g.runInBackground(t.Context(), command("a", "make"))
 	second := g.question(sub)
 	if second.ID != first.ID || second.Hash != first.Hash {
-		t.Errorf("asked %s %s, then %s %s", first.ID, first.Hash, second.ID, second.Hash)
+		t.Errorf("asked %s %s, then %s %s; want the same question", first.ID, first.Hash, second.ID, second.Hash)
 	}
 	if len(g.tower.Calls()) != 0 {
 		t.Error("it ran without an answer")
@@ -126,7 +126,7 @@ func TestWaitingCallAsksTheSameQuestionAfterARestart(t *testing.T) {
 	}
 	row := g.storedCall("a")
 	if row.Attempt != 2 || row.IdempotencyKey != key {
-		t.Errorf("attempt %d, key %s, before %s", row.Attempt, row.IdempotencyKey, key)
+		t.Errorf("got attempt %d, key %s, want 2 with %s", row.Attempt, row.IdempotencyKey, key)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestOneCallRunsOnceForManyWhoAsk(t *testing.T) {
 		}
 	}
 	if n := len(g.tower.Calls()); n != 1 {
-		t.Errorf("it ran %d times", n)
+		t.Errorf("it ran %d times, want 1", n)
 	}
 }
 

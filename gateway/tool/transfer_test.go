@@ -85,7 +85,7 @@ func TestTransferObeysRulesAboutFiles(t *testing.T) {
 			if want == policy.Ask {
 				q := g.question(sub)
 				if len(q.Offers) != 0 || q.Why == "" {
-					t.Errorf("%s: asked %q, with %d rules", c.args, q.Why, len(q.Offers))
+					t.Errorf("%s: asked %q, with %d rules; want a reason and no rules", c.args, q.Why, len(q.Offers))
 				}
 				g.answer(q, protocol.DecisionDeny, "", "")
 			}

@@ -90,7 +90,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 			}
 			q, err := g.store.Questions.Get(t.Context(), e.Info.ApprovalID)
 			if err != nil || q.State != protocol.QuestionExpired || q.AnsweredBy != "nobody" || q.AnsweredAt < q.CreatedAt {
-				t.Errorf("%s: its question is %+v %v", id, q, err)
+				t.Errorf("%s: its question is %+v %v, want it expired", id, q, err)
 			}
 			return time.Since(began), e.Content.Text()
 		}
@@ -101,7 +101,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 			for i := range 40 {
 				waited, text := ask(kind+"2"+strconv.Itoa(i), kind, kind)
 				if waited != 0 || !strings.Contains(text, "Nobody answered the previous question") || !strings.Contains(text, "do not request it again now") {
-					t.Fatalf("step %d of a %s waited %s: %s", i, kind, waited, text)
+					t.Fatalf("step %d of a %s waited %s: got %s, want the earlier result at once", i, kind, waited, text)
 				}
 			}
 			if waited, _ := ask(kind+"3", kind+" again", kind); waited != 5*time.Minute {
@@ -114,7 +114,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 			}
 		}
 		if len(g.tower.Calls()) != 0 {
-			t.Errorf("%d calls ran", len(g.tower.Calls()))
+			t.Errorf("%d calls ran, want none", len(g.tower.Calls()))
 		}
 		g.noQuestions()
 	})

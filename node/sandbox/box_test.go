@@ -62,7 +62,7 @@ func TestProbeNeverFails(t *testing.T) {
 	}
 	defer box.Close()
 	if why := box.Report().Check(sandbox.CheckOrphans).Why; strings.Contains(why, "failed") {
-		t.Errorf("the probe reports %q", why)
+		t.Errorf("the probe reports %q, want no failure", why)
 	}
 }
 

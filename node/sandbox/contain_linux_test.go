@@ -81,12 +81,12 @@ func TestSecretsCannotBeRead(t *testing.T) {
 		s := k.spec("cat ~/.ssh/id_ed25519")
 		s.Profile.Read = []string{filepath.Join(k.home, ".ssh", "id_ed25519")}
 		if out, e := k.run(s); e.Code != 0 {
-			t.Errorf("a granted secret: exit %d %s", e.Code, out)
+			t.Errorf("a granted secret: got exit %d %s, want 0", e.Code, out)
 		}
 		s = k.spec("cat ~/.ssh/id_ed25519 ~/data/token")
 		s.Profile.Mode = sandbox.Full
 		if out, e := k.run(s); e.Code != 0 || out != "canarycanary" {
-			t.Errorf("in full mode: exit %d %s", e.Code, out)
+			t.Errorf("in full mode: got exit %d %s, want both secrets", e.Code, out)
 		}
 	})
 }

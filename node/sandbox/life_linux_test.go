@@ -174,7 +174,7 @@ func TestHelperThatWasKilledIsReplaced(t *testing.T) {
 			t.Error("a process that left the session of the command still runs")
 		}
 		if out, e := k.run(k.spec(`echo x >"$OUTSIDE/new" || echo contained`)); e.Code != 0 || !strings.Contains(out, "contained") {
-			t.Errorf("the next command: exit %d %s", e.Code, out)
+			t.Errorf("the next command: got exit %d %s, want it contained", e.Code, out)
 		}
 	})
 }

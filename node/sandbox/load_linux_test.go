@@ -62,7 +62,7 @@ func TestManyCommandsLeaveNothingBehind(t *testing.T) {
 			return f <= fds && th <= threads+6 && r <= routines
 		})
 		if kids, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", helper, helper)); len(kids) != 0 {
-			t.Errorf("children of the helper: %s", kids)
+			t.Errorf("children of the helper: got %s, want none", kids)
 		}
 	})
 }
@@ -76,7 +76,7 @@ func helperOf(t *testing.T) int {
 		kids = append(kids, strings.Fields(string(data))...)
 	}
 	if len(kids) != 1 {
-		t.Fatalf("children of the node: %v", kids)
+		t.Fatalf("children of the node: got %v, want 1", kids)
 	}
 	pid, _ := strconv.Atoi(kids[0])
 	return pid

@@ -104,7 +104,7 @@ func testAttacks(t *testing.T, k *kit) {
 				}
 				data, err := os.ReadFile(filepath.Join(k.ws, file))
 				if string(data) != "original" || err != nil {
-					t.Fatalf("%s: the file is %q, %v (%s)", name, data, err, out)
+					t.Fatalf("%s: the file is %q, %v (%s); want it unchanged", name, data, err, out)
 				}
 				if now, err := os.Lstat(filepath.Join(k.ws, file)); err != nil || !os.SameFile(before, now) || now.Mode() != before.Mode() {
 					t.Fatalf("%s: it was replaced: %v", name, err)

@@ -59,7 +59,7 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 		t.Errorf("the network is allowed:\n%s", text)
 	}
 	if !slices.Equal(args[len(args)-4:], []string{"--", "/bin/sh", "-c", "true"}) {
-		t.Errorf("the command is %v", args[len(args)-4:])
+		t.Errorf("the command is %v, want /bin/sh after --", args[len(args)-4:])
 	}
 }
 

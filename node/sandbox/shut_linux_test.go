@@ -66,7 +66,7 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 		}
 		s.Argv = []string{python, "-c", "import socket\na,b=socket.socketpair()\na.send(b'x')\nb.recv(1)\na.sendall(b'y')"}
 		if out, e := k.run(s); e.Code != 0 {
-			t.Errorf("a pair of sockets: %s", out)
+			t.Errorf("a pair of sockets: got %s, want exit 0", out)
 		}
 	})
 }
@@ -110,7 +110,7 @@ func TestSocketsOfTheSessionAreOnlyForFullMode(t *testing.T) {
 		}
 		s.Profile.Mode = sandbox.Full
 		if out, _ := k.run(s); out != "/run/agent" {
-			t.Errorf("in full mode: %q", out)
+			t.Errorf("in full mode: got %q, want /run/agent", out)
 		}
 	})
 }

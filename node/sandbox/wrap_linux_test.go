@@ -116,7 +116,7 @@ func TestNothingIsPlantedUnderAHiddenName(t *testing.T) {
 		}
 		s.Argv[2] = "cat .ssh/known_hosts && echo more >>note"
 		if out, e := k.run(s); e.Code != 0 {
-			t.Errorf("what is open: %+v %s", e, out)
+			t.Errorf("what is open: got %+v %s, want exit 0", e, out)
 		}
 		if list, err := os.ReadDir(filepath.Join(k.home)); err != nil || len(list) != 3 {
 			t.Errorf("got %v %v; want 3 entries and no error", list, err)

@@ -49,7 +49,7 @@ func TestRootRunsCommandsAsAnotherUser(t *testing.T) {
 			}
 			out = command(b, tooltest.Args{"command": "sleep 1000", "username": "daemon", "idle_timeout": 0})
 			if _, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})); code != -1 {
-				t.Errorf("killed: exit code %d", code)
+				t.Errorf("killed: got exit code %d, want -1", code)
 			}
 			dir := tooltest.Folder(t)
 			if err := os.Chmod(dir, 0o700); err != nil {

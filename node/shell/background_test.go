@@ -37,7 +37,7 @@ func TestNewOutputReplacesOldOutput(t *testing.T) {
 		}
 	}
 	if held > maxRetained || jobs.jobs["0"].out.bufferSize() > tailBytes || jobs.jobs[strconv.Itoa(2*maxRetained/retained-1)].out.bufferSize() != retained || len(jobs.background) != 0 {
-		t.Errorf("%d bytes are held", held)
+		t.Errorf("%d bytes are held, want at most %d, and no command in the list", held, maxRetained)
 	}
 }
 
@@ -48,7 +48,7 @@ func TestYieldReturnsEarlyOrNot(t *testing.T) {
 		t.Errorf(`got %+v; want Status "completed" and Output "quick\n"`, out)
 	}
 	if n := len(tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "list"}).Sessions); n != 0 {
-		t.Errorf("%d sessions are listed", n)
+		t.Errorf("%d sessions are listed, want none", n)
 	}
 	began := time.Now()
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "sleep 999", "yieldMs": 1})
@@ -127,7 +127,7 @@ func TestBackgroundCommandsReportStartAndEnd(t *testing.T) {
 		}
 	}
 	if len(ids) != 8 || len(seen) != 4 {
-		t.Errorf("%d events of %d commands", len(ids), len(seen))
+		t.Errorf("got %d events of %d commands, want 8 of 4", len(ids), len(seen))
 	}
 	for id, last := range want {
 		if got := strings.Join(seen[id], " "); got != "started "+last {

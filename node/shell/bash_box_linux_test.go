@@ -215,7 +215,7 @@ func TestUnenforceableLimitsAreReported(t *testing.T) {
 				t.Errorf(`%s: got %+v, %v; want the network blocked %v, and Status "completed" if not`, command, out, err, blocked)
 			}
 			if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": command}); (p.Problem != "") != blocked {
-				t.Errorf("preview of %s: %+v", command, p)
+				t.Errorf("preview of %s: got %+v, want a problem: %v", command, p, blocked)
 			}
 		})
 	}

@@ -131,7 +131,7 @@ func TestWindowsKillEndsTheTree(t *testing.T) {
 		j := b.jobs.get(start.SessionID)
 		tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": start.SessionID})
 		if !waitAll(40*time.Second, j.done, j.child.Done()) {
-			t.Errorf("%q: something runs on", mode)
+			t.Errorf("%q: something runs on, want everything ended within 40 s", mode)
 		}
 		if m := tooltest.Must[map[string]any](b.Bench, "Process", tooltest.Args{"action": "poll", "sessionId": start.SessionID}); m["status"] != "failed" || m["running"] != false {
 			t.Errorf(`%q: got %+v; want m["status"] "failed" and not m["running"]`, mode, m)
@@ -148,7 +148,7 @@ func TestWindowsCommandsHaveNoPrivileges(t *testing.T) {
 	}
 	out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `"` + exe + `" __sandbox privileges`})
 	if (out.Status == "completed") != c.Enforced || out.Enforced != notEnforced {
-		t.Errorf("%+v, and the report says %+v", out, c)
+		t.Errorf("got %+v, and the report says %+v; want the same", out, c)
 	}
 	if !c.Enforced {
 		t.Errorf("got %+v, want it enforced", c)

@@ -61,7 +61,7 @@ func TestProgressIsPacedAndHasTheTail(t *testing.T) {
 		t.Errorf("%d reports, want 1 to %d", len(times), most)
 	}
 	if utf8.RuneCountInString(last) > maxTail || !utf8.ValidString(last) || bytes < int64(len(last)) {
-		t.Errorf("%d characters of %d bytes", utf8.RuneCountInString(last), bytes)
+		t.Errorf("got %d characters of %d bytes, want at most %d", utf8.RuneCountInString(last), bytes, maxTail)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestOutputBeyondTheLimitKeepsTheTail(t *testing.T) {
 		t.Run(c.command, func(t *testing.T) {
 			out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": c.command})
 			if n := utf8.RuneCountInString(out.Output); n != c.chars || out.Truncated != c.truncated || !utf8.ValidString(out.Output) {
-				t.Errorf("%s: %d characters, truncated %v", c.command, n, out.Truncated)
+				t.Errorf("%s: got %d characters, truncated %v; want %d, %v", c.command, n, out.Truncated, c.chars, c.truncated)
 			}
 			if utf8.RuneCountInString(out.Tail) != maxTail || !strings.HasSuffix(out.Output, out.Tail) {
 				t.Errorf("%s: the tail is not the end", c.command)

@@ -20,7 +20,7 @@ func TestWindowsCommandsOfProgramsRunInCmd(t *testing.T) {
 	}
 	for shell, want := range map[string]string{"": "cmd.exe", "powershell": "powershell.exe"} {
 		if p := tooltest.Preview(b.Bench, "command", tooltest.Args{"command": "dir", "shell": shell}); !strings.HasSuffix(strings.ToLower(p.Shell), want) {
-			t.Errorf("preview with shell %q: %+v", shell, p)
+			t.Errorf("preview with shell %q: got %+v, want %s", shell, p, want)
 		}
 	}
 }

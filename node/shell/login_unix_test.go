@@ -139,7 +139,7 @@ func checkCommand(t *testing.T, b *bench, modes []string, broken, shell string) 
 			t.Errorf("%s: got %q, %+v; want %q and exit code 3", mode, got, out, want)
 		}
 		if noted := strings.Contains(out.Note, "login profile"); noted != (isLeftOut && i == 0) {
-			t.Errorf("%s: the note is %q", mode, out.Note)
+			t.Errorf("%s: the note is %q, want the login profile in the first alone", mode, out.Note)
 		}
 	}
 	if count, err := os.ReadFile(filepath.Join(dir, "count")); err != nil || string(count) != strings.Repeat("ran\n", len(modes)) {
@@ -236,7 +236,7 @@ func TestProgramsCommandsRunInTheirFolder(t *testing.T) {
 				t.Errorf("got %+v, want the folder and exit code 3", out)
 			}
 			if hasNote := strings.Contains(out.Note, "login profile"); hasNote != isBroken(p.broken, "sh") && p.broken != eitherWay {
-				t.Errorf("the note is %q", out.Note)
+				t.Errorf("the note is %q, want the login profile where it is broken", out.Note)
 			}
 		})
 	}
@@ -248,7 +248,7 @@ func TestABrokenProfileIsReportedOnce(t *testing.T) {
 	for i, mode := range []string{"foreground", "pty", "foreground"} {
 		out := runIn(t, b, mode, tooltest.Args{"command": "true"})
 		if noted := strings.Contains(out.Note, "login profile"); noted != (i == 0) {
-			t.Errorf("command %d: the note is %q", i, out.Note)
+			t.Errorf("command %d: the note is %q, want the login profile in the first alone", i, out.Note)
 		}
 		if w := b.jobs.Warnings(); len(w) != (i+1)%2 {
 			t.Errorf("command %d: warnings %q, want %d", i, w, (i+1)%2)

@@ -38,7 +38,7 @@ func TestOutputAgreesWithKeepingEverything(t *testing.T) {
 			t.Fatalf("%d bytes: another tail", len(all))
 		}
 		if o.size() != int64(len(all)) {
-			t.Fatalf("size %d of %d", o.size(), len(all))
+			t.Fatalf("size: got %d, want %d", o.size(), len(all))
 		}
 	}
 }
@@ -50,10 +50,10 @@ func TestOutputStaysSmall(t *testing.T) {
 		o.Write(line)
 	}
 	if cap(o.buf) > 1_000_000 {
-		t.Errorf("%d bytes are kept", cap(o.buf))
+		t.Errorf("%d bytes are kept, want at most 1,000,000", cap(o.buf))
 	}
 	if v := o.snapshot(); len(v.text) != maxOutput || !v.truncated {
-		t.Errorf("%d characters, truncated %v", len(v.text), v.truncated)
+		t.Errorf("got %d characters, truncated %v; want %d, truncated", len(v.text), v.truncated, maxOutput)
 	}
 	big := make([]byte, 3*retained)
 	o.Write(big)
@@ -90,7 +90,7 @@ func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
 	v := o.snapshot()
 	first, _, _ := strings.Cut(v.text, "\n")
 	if !strings.HasSuffix(fmt.Sprint("line ", v.first), first) || v.lines != 200_000 || !v.truncated {
-		t.Errorf("first is %d, %q, of %d lines", v.first, first, v.lines)
+		t.Errorf("first is %d, %q, of %d lines; want the number that its text has, of 200,000", v.first, first, v.lines)
 	}
 	fmt.Fprint(&o, "unfinished")
 	if w := o.snapshot(); w.lines != 200_001 {
@@ -100,7 +100,7 @@ func TestLinesAreCountedAlsoWhenTheyAreLost(t *testing.T) {
 		o.Write(make([]byte, 128<<10))
 	}
 	if w := o.snapshot(); w.lines != 200_001 || w.first != 200_000 {
-		t.Errorf("%d lines, first %d", w.lines, w.first)
+		t.Errorf("got %d lines, first %d; want 200,001 and 200,000", w.lines, w.first)
 	}
 }
 

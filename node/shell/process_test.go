@@ -191,7 +191,7 @@ func TestFloodOfOutputUsesLittleMemory(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if n := j.out.bufferSize(); n > 1_000_000 || j.out.size() < 20<<20 {
-		t.Errorf("%d bytes are held of %d", n, j.out.size())
+		t.Errorf("%d bytes are held of %d, want at most 1,000,000 of 20 MiB", n, j.out.size())
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "kill", "sessionId": id})
 	if out := end(b, id); len(out.Tail) != maxTail || out.Signal != "SIGKILL" {

@@ -120,7 +120,7 @@ func TestADenyRuleHidesFilesOutside(t *testing.T) {
 	for name, rules := range map[string]*protocol.CommandRules{"no rule": nil, "rule": {Hidden: []string{outside + "/*/private"}}} {
 		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{Rules: rules}, bashIn{Command: "cat " + file})
 		if err != nil || strings.Contains(out.Output, "canary") != (rules == nil) {
-			t.Errorf("%s: got %+v, %v", name, out, err)
+			t.Errorf("%s: got %+v, %v; want the secret in it: %v", name, out, err, rules == nil)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestCommandsOfADeadNodeAreStoppedAndReported(t *testing.T) {
 			select {
 			case <-c:
 			case <-time.After(3 * time.Minute):
-				t.Errorf("%s runs on", name)
+				t.Errorf("%s runs on, want its end within 3 minutes", name)
 			}
 		})
 	}

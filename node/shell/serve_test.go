@@ -106,7 +106,7 @@ func TestAServersBytesAreExact(t *testing.T) {
 	r.mu.Unlock()
 	select {
 	case e := <-over:
-		t.Errorf("it ended early: %+v", e)
+		t.Errorf("it ended early: %+v, want it to run on", e)
 	default:
 	}
 }
@@ -128,7 +128,7 @@ func TestAServerEndsWithItsCallAndItsReader(t *testing.T) {
 	r.broken = errors.New("nobody reads the result any more")
 	r.mu.Unlock()
 	if e := <-over; e.err == nil || !strings.Contains(e.err.Error(), "nobody reads") {
-		t.Errorf("it ended with %+v", e)
+		t.Errorf("it ended with %+v, want an error that nobody reads", e)
 	}
 	// it ignores everything
 	_, r, stop, over = startServer(t, serveIn{Command: `sh -c 'trap "" TERM; while :; do sleep 0.05; done'`})
@@ -144,7 +144,7 @@ func TestAServerEndsWithItsCallAndItsReader(t *testing.T) {
 func TestAServerThatEndsReportsItsCode(t *testing.T) {
 	_, _, _, over := startServer(t, serveIn{Command: `sh -c 'exit 4'`})
 	if e := <-over; e.err != nil || e.out.ExitCode == nil || *e.out.ExitCode != 4 {
-		t.Errorf("it ended with %+v", e)
+		t.Errorf("it ended with %+v, want exit code 4", e)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestAServerIsFetchedBeforeItStarts(t *testing.T) {
 	dir := t.TempDir()
 	_, r, _, over := startServer(t, serveIn{Fetch: `sh -c 'echo fetching; echo "echo fetched" > prog; cat'`, Command: "sh prog", Workdir: dir})
 	if end := <-over; end.err != nil || *end.out.ExitCode != 0 {
-		t.Errorf("the end: %+v", end)
+		t.Errorf("the end: got %+v, want exit code 0", end)
 	}
 	out, failed := string(r.out), string(r.err) // the call has ended
 	if out != "fetched\n" || failed != "fetching\n" {

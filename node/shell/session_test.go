@@ -105,13 +105,13 @@ func TestOutputOfACallIsLimited(t *testing.T) {
 		}()
 		out := s.poll(t, 600)
 		if len(out.Output) != maxCallOutput || time.Since(began) > 2*time.Second {
-			t.Errorf("%d bytes after %v", len(out.Output), time.Since(began))
+			t.Errorf("got %d bytes after %v, want %d at once", len(out.Output), time.Since(began), maxCallOutput)
 		}
 		code := 0
 		c.job.result.code, c.job.result.at = &code, time.Now()
 		close(c.job.done)
 		if out := s.poll(t, 0); out.Output != "x" || out.State != "exited" {
-			t.Errorf("the rest: %d bytes, %s", len(out.Output), out.State)
+			t.Errorf("the rest: got %d bytes, %s; want 1, exited", len(out.Output), out.State)
 		}
 	})
 }

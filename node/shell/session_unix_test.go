@@ -78,7 +78,7 @@ func TestOneShotCommandEndsInOneCall(t *testing.T) {
 			t.Errorf("without output: %s", raw)
 		}
 		if again.State != "exited" || again.ExitCode == nil || again.Output != "" {
-			t.Errorf("within the grace period: %+v", again)
+			t.Errorf("within the grace period: got %+v, want the exit code and no output", again)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func TestOneShotCommandEndsInOneCall(t *testing.T) {
 func TestCommandRunsInTheHomeFolder(t *testing.T) {
 	inEachBench(t, func(t *testing.T, b *bench) {
 		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd -P"})); strings.TrimSpace(out) != workspace.RealPath(os.Getenv("HOME")) {
-			t.Errorf("ran in %s", out)
+			t.Errorf("ran in %s, want the home folder", out)
 		}
 		home, _ := os.UserHomeDir()
 		for _, workdir := range []string{"", ".", "./"} {
@@ -95,7 +95,7 @@ func TestCommandRunsInTheHomeFolder(t *testing.T) {
 			}
 		}
 		if out, _ := finish(b, command(b, tooltest.Args{"command": "pwd", "workdir": b.WS.Dir()})); strings.TrimSpace(out) != b.WS.Dir() {
-			t.Errorf("ran in %s", out)
+			t.Errorf("ran in %s, want the workspace", out)
 		}
 	})
 }
@@ -155,7 +155,7 @@ func TestSignalsEndACommand(t *testing.T) {
 		}
 		out := command(b, tooltest.Args{"command": "trap '' TERM INT; echo ready; while :; do sleep 0.05; done", "idle_timeout": 0.5})
 		if _, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})); code != -1 {
-			t.Errorf("killed: exit code %d", code)
+			t.Errorf("killed: got exit code %d, want -1", code)
 		}
 	})
 }
@@ -178,7 +178,7 @@ func TestLongOutputComesInParts(t *testing.T) {
 	const lines = 100_000
 	text, code := finish(b, command(b, tooltest.Args{"command": fmt.Sprintf("seq -f '%%07g é' %d", lines)}))
 	if want := "0100000 é\n"; code != 0 || !strings.HasSuffix(text, want) || strings.ContainsRune(text, '\uFFFD') {
-		t.Errorf("%d bytes, code %d", len(text), code)
+		t.Errorf("got %d bytes, code %d; want code 0 and all characters whole", len(text), code)
 	}
 }
 
@@ -252,7 +252,7 @@ func TestCommandRunsInSh(t *testing.T) {
 	t.Setenv("SHELL", fish)
 	b := newBench(t)
 	if text, _ := finish(b, command(b, tooltest.Args{"command": "echo $0"})); text != "/bin/sh\n" {
-		t.Errorf("%q runs it", text)
+		t.Errorf("%q runs it, want /bin/sh", text)
 	}
 	raw, _ := json.Marshal(tooltest.Args{"command": "echo $0"})
 	if p, _, err := b.Tools["command"].Preview(t.Context(), access.Call{}, raw); err != nil || p.Shell != "/bin/sh" {

@@ -54,7 +54,7 @@ func TestSessionsExpire(t *testing.T) {
 			break
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d sessions stay", n)
+			t.Fatalf("%d sessions stay, want none", n)
 		}
 	}
 	fault(b, tooltest.Args{"command_id": ended.CommandID}, protocol.FaultNotFound, "30 seconds")

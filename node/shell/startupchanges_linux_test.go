@@ -117,7 +117,7 @@ func TestGitMovesFilesOutOfAProtectedFolder(t *testing.T) {
 	} {
 		out, err := runBash(t.Context(), b.WS, b.jobs, access.Call{}, bashIn{Command: command})
 		if err != nil || (out.Status == "completed") != works {
-			t.Errorf("%s: got %+v, %v", command, out, err)
+			t.Errorf("%s: got %+v, %v; want it to work: %v", command, out, err, works)
 		}
 	}
 	if data, err := os.ReadFile(filepath.Join(b.WS.Dir(), "packages/b/.npmrc")); err != nil || string(data) != "1\n" {

@@ -20,7 +20,7 @@ func TestVariablesAreNamedWithoutTheirValues(t *testing.T) {
 	}
 	contained := NewJobs(JobOptions{Box: &sandbox.Box{}, Env: []string{"DECLARED=1"}, Profile: sandbox.Profile{Mode: sandbox.WorkspaceWrite}})
 	if got := contained.Variables(); slices.Contains(got, "SOME_TOKEN") || !slices.Contains(got, "DECLARED") || !slices.Contains(got, "PATH") {
-		t.Errorf("of contained commands: %q", got)
+		t.Errorf("of contained commands: got %q, want DECLARED and PATH, and no SOME_TOKEN", got)
 	}
 	contained.confinement.env = append(contained.confinement.env, "SOME_TOKEN")
 	if got := contained.Variables(); !slices.Contains(got, "SOME_TOKEN") {

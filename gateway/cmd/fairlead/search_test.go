@@ -41,7 +41,7 @@ func TestASearchGoesOnUntilItHasWhatWasAskedFor(t *testing.T) {
 				return c.pages[len(asked)-1], nil
 			})
 			if !errors.Is(err, c.err) || !slices.Equal(asked, c.asked) || int64(len(got.Hits)) != c.hits || got.Next != c.n || got.Reached != 0 {
-				t.Errorf("%s: asked %v; %d hits, next %d, reached %d, %v", name, asked, len(got.Hits), got.Next, got.Reached, err)
+				t.Errorf("%s: asked %v; %d hits, next %d, reached %d, %v; want asked %v, %d hits, next %d, error %v", name, asked, len(got.Hits), got.Next, got.Reached, err, c.asked, c.hits, c.n, c.err)
 			}
 		})
 	}

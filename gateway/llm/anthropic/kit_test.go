@@ -100,6 +100,6 @@ func TestErrorInsideAShownAnswerIsNotAskedAgain(t *testing.T) {
 		Body: whole[:strings.Index(whole, "event: message_delta")] + event(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`),
 	})
 	if a := llmtest.Collect(t.Context(), New(options(w)), hello); !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
-		t.Errorf("%v, %d requests, stop %q", a.Err, len(w.Asked()), a.Stop)
+		t.Errorf("got %v, %d requests, stop %q; want a model error after 1, and no stop", a.Err, len(w.Asked()), a.Stop)
 	}
 }

@@ -47,7 +47,7 @@ func TestEventsAreTheSameHoweverTheStreamIsCut(t *testing.T) {
 	for cut := range len(in) {
 		got, err := readEvents(io.MultiReader(strings.NewReader(in[:cut]), strings.NewReader(in[cut:])))
 		if !slices.Equal(got, want) || err != nil {
-			t.Fatalf("cut at %d: %q, %v", cut, got, err)
+			t.Fatalf("cut at %d: got %q, %v; want %q", cut, got, err, want)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func TestErrorInsideAShownAnswerIsNotAskedAgain(t *testing.T) {
 		Body: whole[:strings.Index(whole, `data: {"candidates":[{"content":{"parts":[{"functionCall"`)] + events(`{"error":{"code":503,"message":"overloaded"}}`),
 	})
 	if a := llmtest.Collect(t.Context(), New(options(w)), hello); !errors.Is(a.Err, protocol.ErrModel) || len(w.Asked()) != 1 || a.Stop != "" || w.Open() != 0 {
-		t.Errorf("%v, %d requests, stop %q", a.Err, len(w.Asked()), a.Stop)
+		t.Errorf("got %v, %d requests, stop %q; want a model error after 1, and no stop", a.Err, len(w.Asked()), a.Stop)
 	}
 }
 
@@ -199,7 +199,7 @@ func TestFailuresHaveAKindAndTheServersSentence(t *testing.T) {
 		w := llmtest.NewWire(llmtest.Reply{Status: tc.status, Body: tc.body})
 		a := llmtest.Collect(t.Context(), New(options(w)), hello)
 		if !errors.Is(a.Err, tc.want) || !strings.Contains(a.Err.Error(), tc.text) || len(w.Asked()) != 1 {
-			t.Errorf("%d: %v after %d requests", tc.status, a.Err, len(w.Asked()))
+			t.Errorf("%d: got %v after %d requests, want %v with %q after 1", tc.status, a.Err, len(w.Asked()), tc.want, tc.text)
 		}
 	}
 	t.Setenv("GOOGLE_API_KEY", "from the environment")

@@ -46,7 +46,7 @@ func checkEnds(t *testing.T, body string) {
 		t.Errorf("%q: got %+v, %d open; want an error or a stop reason, and no open stream", body, a, w.Open())
 	}
 	if len(a.Calls) > 0 && a.Err == nil && a.Stop != llm.StopToolUse && a.Stop != llm.StopMaxTokens && a.Stop != llm.StopRefusal {
-		t.Errorf("%q: calls, yet stop %q", body, a.Stop)
+		t.Errorf("%q: got calls with stop %q, want one that calls have", body, a.Stop)
 	}
 }
 

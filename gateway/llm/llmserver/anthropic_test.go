@@ -48,7 +48,7 @@ func TestAnthropicModelThinksCallsAndAnswers(t *testing.T) {
 			}
 			second := llmtest.Collect(t.Context(), m, req)
 			if second.Err != nil || second.Stop != llm.StopEnd || second.Text != "The tool answered: the result" {
-				t.Errorf("%s: after the results %+v", prompt, second)
+				t.Errorf("%s: after the results: got %+v, want the tool's answer", prompt, second)
 			}
 		})
 	}

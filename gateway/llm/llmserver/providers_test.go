@@ -48,13 +48,13 @@ func TestOpenAIModelThinksCallsAndAnswers(t *testing.T) {
 				t.Fatalf("stop %q: %v; want no Err and Stop StopToolUse", first.Stop, first.Err)
 			}
 			if strings.TrimSpace(first.Thinking) != "The user wants two things." || strings.TrimSpace(first.Text) != "I will do both." {
-				t.Errorf("thought %q, said %q", first.Thinking, first.Text)
+				t.Errorf("thought %q, said %q; want both texts of the script", first.Thinking, first.Text)
 			}
 			if len(first.Calls) != 2 || string(first.Calls[0].Arguments) != `{"command":"echo hello from the model"}` || first.Calls[1].Name != "laptop__Glob" {
 				t.Fatalf("calls: got %+v; want length 2, Calls[0].Arguments `{\"command\":\"echo hello from the model\"}` and Calls[1].Name \"laptop__Glob\"", first.Calls)
 			}
 			if first.Deltas[0] == "" || first.Calls[0].ID == "" || first.Calls[0].ID == first.Calls[1].ID {
-				t.Errorf("deltas %q, ids %q and %q", first.Deltas[0], first.Calls[0].ID, first.Calls[1].ID)
+				t.Errorf("deltas %q, ids %q and %q; want a first delta, and two different ids", first.Deltas[0], first.Calls[0].ID, first.Calls[1].ID)
 			}
 			if first.Usage.Input == 0 || first.Usage.Output == 0 || first.Usage.Estimated {
 				t.Errorf("usage: got %+v; want Usage.Input other than 0, Usage.Output other than 0 and not Usage.Estimated", first.Usage)
@@ -64,7 +64,7 @@ func TestOpenAIModelThinksCallsAndAnswers(t *testing.T) {
 				result(first.Calls[0].ID, "hello from the model"), result(first.Calls[1].ID, "a.txt\nb.txt"))
 			second := llmtest.Collect(t.Context(), m, req)
 			if second.Err != nil || second.Stop != llm.StopEnd || second.Text != "The tool answered: a.txt\nb.txt" {
-				t.Errorf("stop %q, said %q: %v", second.Stop, second.Text, second.Err)
+				t.Errorf("stop %q, said %q: %v; want the tool's answer", second.Stop, second.Text, second.Err)
 			}
 			if second.Usage.CacheRead == 0 {
 				t.Errorf("the prefix was not cached: %+v", second.Usage)
@@ -78,7 +78,7 @@ func TestRealServerStopsWithinTheLimit(t *testing.T) {
 	for name, open := range wires {
 		got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Model: Model}), llm.Request{Messages: []protocol.Message{user("forever")}, MaxTokens: 20})
 		if got.Err != nil || got.Stop != llm.StopMaxTokens || !strings.HasPrefix(got.Text, "On and on") {
-			t.Errorf("%s: stop %q, said %q: %v", name, got.Stop, got.Text, got.Err)
+			t.Errorf("%s: stop %q, said %q: %v; want the cut text and the stop for length", name, got.Stop, got.Text, got.Err)
 		}
 	}
 }
@@ -159,7 +159,7 @@ func TestRealServerRefusesAWrongKey(t *testing.T) {
 			t.Run(key, func(t *testing.T) {
 				got := llmtest.Collect(t.Context(), open(llm.Options{BaseURL: s.URL, Key: key, Model: Model}), llm.Request{Messages: []protocol.Message{user("hi")}})
 				if !errors.Is(got.Err, want) {
-					t.Errorf("%s with the %s key: %v", name, key, got.Err)
+					t.Errorf("%s with the %s key: got %v, want %v", name, key, got.Err, want)
 				}
 			})
 		}

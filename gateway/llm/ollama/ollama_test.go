@@ -134,7 +134,7 @@ func TestModelThatCannotThinkIsNotAskedAgain(t *testing.T) {
 		}
 	}
 	if asked != 1 {
-		t.Errorf("asked %d times", asked)
+		t.Errorf("asked %d times, want 1", asked)
 	}
 }
 

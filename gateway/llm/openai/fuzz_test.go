@@ -34,7 +34,7 @@ func read(t *testing.T, w wire, body, contentType string) {
 	o := llm.Options{HTTP: llmtest.NewWire(llmtest.Reply{Header: http.Header{"Content-Type": {contentType}}, Body: body}).Client()}
 	err := ask.Exchange(t.Context(), o, ask.Request{URL: "http://model.test"}, out, w.reader(&model{}, stream{Out: out}))
 	if (err == nil) != (stops == 1) || err == nil && len(begun) != len(complete) {
-		t.Fatalf("%d stops, %d calls begun, %d complete, %v", stops, len(begun), len(complete), err)
+		t.Fatalf("got %d stops, %d calls begun, %d complete, %v; want one stop or an error, and as many complete as begun", stops, len(begun), len(complete), err)
 	}
 }
 

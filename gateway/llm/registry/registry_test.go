@@ -67,7 +67,7 @@ func TestServerIsAddressedInTheChosenProtocol(t *testing.T) {
 			asked = nil
 			r := New(settings{keys: map[string]string{"openai": "k"}, urls: map[string]string{id: srv.URL}, wires: map[string]string{id: wire}}, nil)
 			if res := r.Test(t.Context(), id, "m"); res.OK || !slices.Equal(asked, []string{want}) {
-				t.Errorf("%s with %q: %+v, asked %q", id, wire, res, asked)
+				t.Errorf("%s with %q: got %+v, asked %q; want a failure after %q", id, wire, res, asked, want)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestNoRequestGoesToAServerThatThePersonDidNotName(t *testing.T) {
 				r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}}, nil)
 				for _, model := range []string{"", "m"} {
 					if res := r.Test(t.Context(), id, model); res.OK || !strings.Contains(res.Message, "redirects requests to "+other.URL) || strayed.Load() > 0 {
-						t.Errorf("%d, %s %q: %+v, %d requests went elsewhere", status, id, model, res, strayed.Load())
+						t.Errorf("%d, %s %q: got %+v, %d requests went elsewhere; want a failure that names the redirect, and none", status, id, model, res, strayed.Load())
 					}
 				}
 			})
@@ -141,11 +141,11 @@ func TestWebPageInPlaceOfAModelIsReportedAtOnce(t *testing.T) {
 			r := New(settings{keys: map[string]string{id: "k"}, urls: map[string]string{id: srv.URL}}, nil)
 			asked.Store(0)
 			if res := r.Test(t.Context(), id, ""); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() != 1 {
-				t.Errorf("%s: %+v, asked %d times", id, res, asked.Load())
+				t.Errorf("%s: got %+v, asked %d times; want a failure that names a web page, and 1", id, res, asked.Load())
 			}
 			asked.Store(0)
 			if res := r.Test(t.Context(), id, "m"); res.OK || !strings.Contains(res.Message, "web page") || asked.Load() > 2 { // what it can, and the question
-				t.Errorf("%s m: %+v, asked %d times", id, res, asked.Load())
+				t.Errorf("%s m: got %+v, asked %d times; want a failure that names a web page, and at most 2", id, res, asked.Load())
 			}
 		})
 	}
@@ -279,7 +279,7 @@ func TestCatalogueIsWellFormed(t *testing.T) {
 		}
 		// The prices of a cache are easily swapped: reading is cheaper than input, writing dearer.
 		if m.PriceRead != nil && *m.PriceRead >= *m.PriceIn || m.PriceWrite != nil && *m.PriceWrite <= *m.PriceIn {
-			t.Errorf("%s: prices of the cache", id)
+			t.Errorf("%s: the cache's price for reading is not below the input's, or that for writing not above", id)
 		}
 		if strings.HasPrefix(id, "claude") && (m.PriceRead == nil || m.PriceWrite == nil) {
 			t.Errorf("%s: no prices of the cache", id)

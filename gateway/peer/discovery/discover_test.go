@@ -49,7 +49,7 @@ func TestAGatewayIsFoundByThoseWhoKnowItsKey(t *testing.T) {
 		return len(mine) > 0 && len(all) > 0
 	})
 	if !strings.HasSuffix(mine[0], ":4711") {
-		t.Fatalf("found %v, all %v", mine, all)
+		t.Fatalf("found %v, all %v; want port 4711", mine, all)
 	}
 	if got := Find(t.Context(), other); len(got) != 0 {
 		t.Errorf("another gateway is at %v", got)

@@ -24,7 +24,7 @@ import (
 
 func TestThereIsOneWordForEachByte(t *testing.T) {
 	if len(wordList) != 256 || !slices.IsSorted(wordList) || len(slices.Compact(slices.Clone(wordList))) != 256 {
-		t.Errorf("%d words, sorted %v", len(wordList), slices.IsSorted(wordList))
+		t.Errorf("got %d words, sorted %v; want 256 different ones in order", len(wordList), slices.IsSorted(wordList))
 	}
 }
 
@@ -72,7 +72,7 @@ func TestNothingIsSentToAGatewayWithAnotherKey(t *testing.T) {
 	select {
 	case n := <-got:
 		if n != 0 {
-			t.Errorf("%d bytes were sent", n)
+			t.Errorf("%d bytes were sent, want none", n)
 		}
 	case <-time.After(3 * time.Minute):
 		t.Error("the connection stayed open")

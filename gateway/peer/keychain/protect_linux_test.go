@@ -124,7 +124,7 @@ func TestOtherProgramsCannotReadProtectedProcess(t *testing.T) {
 	}
 	defer func() { open.Process.Kill(); open.Wait() }()
 	if out := asUser(own, fmt.Sprintf("cat /proc/%d/environ", open.Process.Pid)); !strings.Contains(out, "fl_canary") {
-		t.Errorf("an open program shows %q", out)
+		t.Errorf("an open program shows %q, want the canary", out)
 	}
 }
 

@@ -29,7 +29,7 @@ func TestNoBusIsStartedForTheKeychain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if where := s.Where(); where != filepath.Join(home, "secrets.json") && where != Keychain { // this computer may have a session bus
-		t.Errorf("it is in %s", where)
+		t.Errorf("it is in %s, want the keychain or the file", where)
 	}
 	if _, err := os.Stat(started); err == nil {
 		t.Error("a bus was started")

@@ -115,7 +115,7 @@ func TestDamagedFileIsNotOverwritten(t *testing.T) {
 		t.Errorf("Set = %v, want an error that names the file", err)
 	}
 	if data, _ := os.ReadFile(path); string(data) != `{"a":` {
-		t.Errorf("the damaged file became %q", data)
+		t.Errorf("the damaged file became %q, want it unchanged", data)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestSilentKeychainIsNotWaitedFor(t *testing.T) {
 		start := time.Now()
 		_, err := withTimeout(func() (string, error) { <-answer; return "", nil })
 		if !errors.Is(err, errSilent) || time.Since(start) != Patience {
-			t.Errorf("error %v after %v", err, time.Since(start))
+			t.Errorf("got error %v after %v; want a silent keychain after %v", err, time.Since(start), Patience)
 		}
 	})
 }

@@ -17,7 +17,7 @@ func TestLogRotates(t *testing.T) {
 	}
 	defer func() { l.Close() }()
 	if lines, more, err := l.Last(5); err != nil || len(lines) != 0 || more {
-		t.Errorf("empty log: %v %v %v", lines, more, err)
+		t.Errorf("empty log: got %v %v %v, want no lines", lines, more, err)
 	}
 	l.max = 100
 	for i := range 200 {
@@ -32,7 +32,7 @@ func TestLogRotates(t *testing.T) {
 	for _, f := range files {
 		info, err := f.Info()
 		if err != nil || info.Size() > 100 || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: %d bytes, mode %v, %v", f.Name(), info.Size(), info.Mode(), err)
+			t.Errorf("%s: got %d bytes, mode %v, %v; want at most 100 for the owner alone", f.Name(), info.Size(), info.Mode(), err)
 		}
 	}
 	for _, n := range []int{1, 7, 8, 20} {
@@ -43,7 +43,7 @@ func TestLogRotates(t *testing.T) {
 	}
 	all, more, err := l.Last(5000)
 	if err != nil || more || len(all) < 5*6 || len(all) > 5*8 {
-		t.Errorf("all: %d lines %v %v", len(all), more, err)
+		t.Errorf("all: got %d lines %v %v, want 30 to 40", len(all), more, err)
 	}
 	// A reopened log is continued.
 	l.Close()
@@ -52,7 +52,7 @@ func TestLogRotates(t *testing.T) {
 	}
 	fmt.Fprintln(l, `{"line":200}`)
 	if lines, _, _ := l.Last(2); strings.Join(lines, "") != `{"line":199}{"line":200}` {
-		t.Errorf("after reopening: %v", lines)
+		t.Errorf("after reopening: got %v, want lines 199 and 200", lines)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestCPaceMatchesTheDraftsVectors(t *testing.T) {
 			one, errA := device.key(gateway.message(), true)
 			two, errB := gateway.key(device.message(), false)
 			if errA != nil || errB != nil || !bytes.Equal(one, two) || !bytes.Equal(one, sessionKey(unhex(t, sid), ka, [2][]byte{unhex(t, v.a)}, [2][]byte{unhex(t, v.b)})) {
-				t.Errorf("the ends have %x and %x, %v %v", one, two, errA, errB)
+				t.Errorf("the ends have %x and %x, %v %v; want the same key", one, two, errA, errB)
 			}
 		})
 	}

@@ -155,7 +155,7 @@ func TestAManInTheMiddleIsNoticed(t *testing.T) {
 	}
 	// Without a secret, the pairing continues to the words, which differ.
 	if r := talk(Device{Pin: his}, real, nil, nil, nil); r.approveErr == nil && slices.Equal(r.words, r.shown) {
-		t.Errorf("ask: both ends show %v", r.words)
+		t.Errorf("ask: both ends show %v, want them to differ", r.words)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestAGatewayThatDoesNotKnowTheSecretIsRefused(t *testing.T) {
 				c = &guess
 			}
 			if r := talk(applicant, pin, nil, c, early); r.runErr == nil {
-				t.Errorf("%s: paired with a stranger: %+v", name, r)
+				t.Errorf("%s: paired with a stranger: got %+v, want an error", name, r)
 			}
 		})
 	}

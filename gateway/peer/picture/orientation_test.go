@@ -77,7 +77,7 @@ func TestAPhotographIsShownUpright(t *testing.T) {
 			red  bool
 		}{{w / 4, h / 4, true}, {3 * w / 4, h / 4, false}, {w / 4, 3 * h / 4, false}, {3 * w / 4, 3 * h / 4, false}} {
 			if r, _, b, _ := img.At(p.x, p.y).RGBA(); (r > b) != p.red {
-				t.Errorf("%d: at %d, %d it is %v", o, p.x, p.y, img.At(p.x, p.y))
+				t.Errorf("%d: at %d, %d it is %v, want red: %v", o, p.x, p.y, img.At(p.x, p.y), p.red)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func TestTableIsWellFormed(t *testing.T) {
 		}
 		for name := range strings.SplitSeq(strings.TrimSpace(fields[0]), ",") {
 			if kinds[name] == 0 {
-				t.Errorf("line %d: unknown kind %q", n+1, name)
+				t.Errorf("line %d: unknown kind %q, want one of the list", n+1, name)
 			}
 		}
 		if strings.Count(line, "{") != strings.Count(line, "}") {

@@ -112,7 +112,7 @@ func TestAttemptWaitsForTheCleanupOfThePrevious(t *testing.T) {
 		g.shut.Store(false)
 		close(g.open)
 		if id := waitUntil(t, h.discarded, "removed"); id != 1 {
-			t.Errorf("%d was discarded", id)
+			t.Errorf("%d was discarded, want 1", id)
 		}
 		if id := waitUntil(t, h.accepted, "accepted"); id != 2 || there() {
 			t.Errorf("%d was accepted, and the old part is there: %v", id, there())

@@ -100,7 +100,7 @@ func TestFileRemovedDuringTheTransferFailsAlone(t *testing.T) {
 		t.Fatalf(`got %+v, %v, %v; want no send error, no error, New 59, Failed 1, Problems of length 1 and Problems[0].Path "tree/000/00059"`, res, sendErr, err)
 	}
 	if n := equal(t, dir, filepath.Join(to, "tree")); n != 59 {
-		t.Errorf("%d files arrived", n)
+		t.Errorf("%d files arrived, want 59", n)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 		t.Fatalf("got %v, %v; want no send error and no error", sendErr, err)
 	}
 	if n := equal(t, dir, to); res.New+res.Failed != 60 || n > res.New {
-		t.Errorf("%d are there of %+v", n, res)
+		t.Errorf("%d are there of %+v, want no more than it says, and 60 in all", n, res)
 	}
 }
 

@@ -348,7 +348,7 @@ func stopsDirect(t *testing.T, keep bool, stop func(d *directDesk, keep bool)) {
 		stop(d, keep)
 		d.close()
 		if took := time.Since(began); took > writeLimit {
-			t.Errorf("it took %v to stop", took)
+			t.Errorf("it took %v to stop, want at most %v", took, writeLimit)
 		}
 		for len(d.reports) > 0 {
 			if done, ok := (<-d.reports).(protocol.TransferDoneParams); ok && done.Discarded == "t1" {
@@ -388,7 +388,7 @@ func TestASourceThatSendsMoreThanItMayIsStopped(t *testing.T) {
 			f.Free()
 		}
 		if held > Window+maxBody {
-			t.Errorf("%d bytes were held", held)
+			t.Errorf("%d bytes were held, want at most %d", held, Window+maxBody)
 		}
 		a.Close()
 	})
@@ -422,7 +422,7 @@ func FuzzDirect(f *testing.F) {
 			f.Free()
 		}
 		if total > len(data) {
-			t.Errorf("%d bytes came of %d", total, len(data))
+			t.Errorf("%d bytes came of %d, want no more", total, len(data))
 		}
 	})
 }

@@ -21,7 +21,7 @@ func TestWindowsNames(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 		if why := checkElement("windows", got); why != "" {
-			t.Errorf("%q: the changed name %s", got, why)
+			t.Errorf("%q: the changed name %s, want one that Windows accepts", got, why)
 		}
 	}
 }

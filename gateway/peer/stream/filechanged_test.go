@@ -86,15 +86,15 @@ func TestAFileThatLacksOnlyItsNameIsNotSentAgain(t *testing.T) {
 		t.Fatalf("got %v; want the error errCut", err)
 	}
 	if got := x.part(); got != size {
-		t.Fatalf("%d bytes are there", got)
+		t.Fatalf("%d bytes are there, want %d", got, size)
 	}
 	if got := get(t, x.to, "f"); got != "old" {
-		t.Errorf("it is %q", got)
+		t.Errorf("it is %q, want the old file", got)
 	}
 	x.set = nil
 	res, err := x.attempt(0)
 	if err != nil || x.sent > 1<<10 || res.Replaced != 1 {
-		t.Errorf("%v: %d bytes were sent, %+v", err, x.sent, res)
+		t.Errorf("%v: %d bytes were sent, %+v; want at most 1024 and one file replaced", err, x.sent, res)
 	}
 	x.same("f")
 	if u := undo(open(t, x.to), "t1"); u.Back != 1 || get(t, x.to, "f") != "old" {

@@ -110,7 +110,7 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 		t.Fatalf("%s: got %+v, %v; want error %v for a full disk, and a failure for any", what, res, err, errno)
 	}
 	if !full && err == nil && !strings.Contains(res.Problems[0].Text, "input/output error") {
-		t.Errorf("%s: the person is told %q", what, res.Problems[0].Text)
+		t.Errorf("%s: the person is told %q, want an input/output error", what, res.Problems[0].Text)
 	}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(to, name))
@@ -134,7 +134,7 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 	}
 	res, err = attempt(func(f func()) { f() })
 	if err != nil || res.Failed != 0 {
-		t.Fatalf("%s, when there is room: %+v, %v", what, res, err)
+		t.Fatalf("%s, when there is room: got %+v, %v; want no failure", what, res, err)
 	}
 	for _, name := range names {
 		if hashOf(t, filepath.Join(to, name)) != hashOf(t, filepath.Join(from, name)) {
@@ -264,7 +264,7 @@ func TestDataNotOnTheDiskIsSentAgain(t *testing.T) {
 			}
 			res, err := attempt()
 			if err == nil && res.Failed == 0 {
-				t.Fatalf("the disk took it: %+v", res)
+				t.Fatalf("the disk took it: got %+v, want a failure", res)
 			}
 			for i := range c.files {
 				name := filepath.Join(disk, "tree", fmt.Sprint(i))
@@ -278,7 +278,7 @@ func TestDataNotOnTheDiskIsSentAgain(t *testing.T) {
 			}
 			anew()
 			if n := equal(t, from, filepath.Join(disk, "tree")); n != c.files {
-				t.Errorf("%d files are there of %d", n, c.files)
+				t.Errorf("%d files are there, want %d", n, c.files)
 			}
 		})
 	}

@@ -71,7 +71,7 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 				t.Fatalf("%s: got %+v, %v, %v; want no errors, some new and some failed files, and 60 in all", where, res, sendErr, err)
 			}
 			if !strings.Contains(res.Problems[0].Text, "permission denied") {
-				t.Errorf("%s: the person is told %q", where, res.Problems[0].Text)
+				t.Errorf("%s: the person is told %q, want permission denied", where, res.Problems[0].Text)
 			}
 			// The file that was put in place in this moment may be there although it counts as failed.
 			there := equal(t, dir, filepath.Join(to, "tree"))
@@ -80,7 +80,7 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 			}
 			again, sendErr, err := connectBothAs(t, []Item{item}, open(t, to), nil, nil, asNobody)
 			if sendErr != nil || err != nil || again.New != 60-there || again.Skipped != there {
-				t.Fatalf("%s, the second time: %+v, %v, %v", where, again, sendErr, err)
+				t.Fatalf("%s, the second time: got %+v, %v, %v; want the %d files that were there skipped", where, again, sendErr, err, there)
 			}
 			if n := equal(t, dir, filepath.Join(to, "tree")); n != 60 {
 				t.Errorf("%s: %d files are there in the end", where, n)

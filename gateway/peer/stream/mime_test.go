@@ -32,6 +32,6 @@ func TestOneFileIsKnownByItsFirstBytes(t *testing.T) {
 		})
 	}
 	if got := mimeOfOne([]Item{{Root: root, At: "picture"}, {Root: root, At: "archive"}}); got != "" {
-		t.Errorf("two files are %q", got)
+		t.Errorf("two files are %q, want no type", got)
 	}
 }

@@ -109,7 +109,7 @@ func TestFilesNamedLongAgoAreForgotten(t *testing.T) {
 	n = OpenNamed(Disk{Dir: home}, ledger, "tower")
 	for name, want := range map[string]bool{"old": false, "damaged": false, "young": true} {
 		if n.isNamed(at(name), true) != want {
-			t.Errorf("%s is known: %v", name, !want)
+			t.Errorf("%s is known: got %v", name, !want)
 		}
 	}
 	if list, err := os.ReadDir(n.dir); err != nil || len(list) != 2 {

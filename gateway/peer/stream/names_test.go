@@ -64,7 +64,7 @@ func TestLinksThatLeadOutAreRefused(t *testing.T) {
 	for _, l := range []struct{ name, target string }{{"l", "x"}, {"a/l", "../x"}, {"a/b/l", "../../x/y"}, {"l", "./x"}, {"a/l", ".."}} {
 		t.Run(l.name, func(t *testing.T) {
 			if err := CheckLink("linux", l.name, l.target); err != nil {
-				t.Errorf("%s -> %s: %v", l.name, l.target, err)
+				t.Errorf("%s -> %s: got %v, want it accepted", l.name, l.target, err)
 			}
 		})
 	}
@@ -205,10 +205,10 @@ func TestNoNameWritesOutsideTheFolder(t *testing.T) {
 		}
 	}
 	if after := describe(t, secret); strings.Join(after, "\n") != strings.Join(before, "\n") {
-		t.Errorf("outside, this changed:\n%s\nwas\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
+		t.Errorf("outside, this changed:\n%s\nwant\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
 	if list, _ := os.ReadDir(outer); len(list) != 2 {
-		t.Errorf("outside there is more: %v", list)
+		t.Errorf("outside there is more: got %v, want two", list)
 	}
 	// None of the sender's links leads outside.
 	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
@@ -216,7 +216,7 @@ func TestNoNameWritesOutsideTheFolder(t *testing.T) {
 		if err == nil && d.Type()&fs.ModeSymlink != 0 && rel != "out" && rel != "a" {
 			real, err := filepath.EvalSymlinks(p)
 			if err == nil && !strings.HasPrefix(real, dir) && !strings.HasPrefix(real, secret) {
-				t.Errorf("%s leads to %s", p, real)
+				t.Errorf("%s leads to %s, want it inside", p, real)
 			}
 		}
 		return nil
@@ -269,7 +269,7 @@ func FuzzReceiver(f *testing.F) {
 		r := &Receiver{ID: 1, Transfer: "t", Root: root, Conflict: protocol.ConflictRename, In: in, Out: func(_ context.Context, f *Frame) error { f.Free(); return nil }}
 		r.Run(t.Context())
 		if list, _ := os.ReadDir(outer); len(list) != 1 {
-			t.Errorf("outside there is more: %v", list)
+			t.Errorf("outside there is more: got %v, want one", list)
 		}
 	})
 }

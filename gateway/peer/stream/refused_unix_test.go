@@ -28,7 +28,7 @@ func TestRequestedFileThatCannotBeSentFails(t *testing.T) {
 	}
 	res, sendErr, err = connectBoth(t, []Item{{Root: root, At: ".", Name: "tree"}}, open(t, to), nil, nil)
 	if sendErr != nil || err != nil || res.New != 1 || res.Failed != 0 || len(res.Problems) != 1 {
-		t.Errorf("in a folder: %+v, %v, %v", res, sendErr, err)
+		t.Errorf("in a folder: got %+v, %v, %v; want one new file with one problem", res, sendErr, err)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestInterruptionCostsOneCheckpointNotTheFile(t *testing.T) {
 		}
 		now := x.part()
 		if now < had+each {
-			t.Errorf("attempt %d: got %d bytes further", attempts, now-had)
+			t.Errorf("attempt %d: got %d bytes further, want at least %d", attempts, now-had, each)
 		}
 		had = now
 	}

@@ -28,7 +28,7 @@ func TestEndThatWaitsForItsDiskSendsKeepalives(t *testing.T) {
 			return nil
 		})
 		if longest > 2*aliveEvery {
-			t.Errorf("it is silent for %s", longest)
+			t.Errorf("it is silent for %s, want at most %s", longest, 2*aliveEvery)
 		}
 	})
 }
@@ -62,7 +62,7 @@ func TestMoreThanWasAnnouncedIsNotWritten(t *testing.T) {
 		e.Binary(f)
 	}
 	if done := waitUntil(t, end.done, "its last word"); !strings.Contains(done.Error, "more than the announced 10 bytes") || *done.BytesWritten > 14 {
-		t.Errorf("%q after %d bytes", done.Error, *done.BytesWritten)
+		t.Errorf("got %q after %d bytes, want a complaint about more than 10, and at most 14", done.Error, *done.BytesWritten)
 	}
 	e.Close()
 	if list, err := os.ReadDir(home); err != nil || len(list) != 0 {

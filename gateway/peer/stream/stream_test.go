@@ -228,7 +228,7 @@ func TestAResumedFileSendsOnlyTheRest(t *testing.T) {
 		t.Fatalf("got %v, %v, %v; want no send error, no error and New 1", res, sendErr, err)
 	}
 	if second > 20 {
-		t.Errorf("%d frames after the cut", second)
+		t.Errorf("got %d frames after the cut, want at most 20", second)
 	}
 	if got, _ := os.ReadFile(filepath.Join(to, "f")); !bytes.Equal(got, data) {
 		t.Error("it is another file")

@@ -94,7 +94,7 @@ func TestFilesFromBeforeTheFirstAttemptAreRestored(t *testing.T) {
 		t.Errorf("got %+v; want Back 1 and no Problems", u)
 	}
 	if got := get(t, to, "tree", "a"); got != "old" {
-		t.Errorf("it is %q", got)
+		t.Errorf("it is %q, want the old file", got)
 	}
 	// A forged list: nothing outside is touched, and no link is followed.
 	put(t, "precious", to, "precious")

@@ -72,7 +72,7 @@ func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 	}
 	l.addFolder(partPrefixOf("other"), filepath.Join(home, "in"))
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != len(gone) {
-		t.Errorf("%d were removed", n)
+		t.Errorf("%d were removed, want %d", n, len(gone))
 	}
 	for _, name := range gone {
 		if _, err := os.Lstat(name); !errors.Is(err, os.ErrNotExist) {
@@ -133,7 +133,7 @@ func TestStatesOfALargeFileAreSpacedApart(t *testing.T) {
 		l.retain()
 	}
 	if n := len(l.retained); n > (maxBlocks+1)*stepsPerBlock || n < maxBlocks*stepsPerBlock/2 {
-		t.Errorf("%d states are retained", n)
+		t.Errorf("%d states are retained, want about %d", n, maxBlocks*stepsPerBlock)
 	}
 	for n := blockSize(l.n); n < 512<<30; n += blockSize(l.n) {
 		if !slices.ContainsFunc(l.retained, func(c checkpoint) bool { return c.n == n }) {

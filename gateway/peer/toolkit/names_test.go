@@ -85,7 +85,7 @@ func FuzzNames(f *testing.F) {
 			return
 		}
 		if path, _ := exact["path"].(string); path != got.Path || !reflect.DeepEqual(loose, got) {
-			t.Errorf("%s is %v, %v and %v", args, exact, loose, got)
+			t.Errorf("%s is %v, %v and %v; want the same", args, exact, loose, got)
 		}
 	})
 }

@@ -128,7 +128,7 @@ func TestPreviewIsOptional(t *testing.T) {
 	})
 	p, ok, err := s.Preview(t.Context(), struct{}{}, json.RawMessage(`{"path":"a"}`))
 	if !ok || err != nil || p.Path != "/a" {
-		t.Errorf("preview %+v, ok %v, error %v", p, ok, err)
+		t.Errorf("got preview %+v, ok %v, error %v; want the path /a", p, ok, err)
 	}
 	var input *toolkit.InputError
 	if _, ok, err := s.Preview(t.Context(), struct{}{}, json.RawMessage(`{}`)); !ok || !errors.As(err, &input) {

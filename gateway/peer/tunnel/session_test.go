@@ -76,7 +76,7 @@ func TestHeaderArrivesAndFailuresComeBack(t *testing.T) {
 		}
 		for _, other := range []error{ErrUnreachable, ErrDenied, ErrInvalid} {
 			if other != err && errors.Is(got, other) {
-				t.Errorf("%v is %v, too", got, other)
+				t.Errorf("%v is %v, too; want one error", got, other)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func TestEachDirectionEndsAlone(t *testing.T) {
 		io.WriteString(a, "question")
 		a.(HalfCloser).CloseWrite()
 		if got, err := io.ReadAll(b); string(got) != "question" || err != nil {
-			t.Errorf("%s ends first: got %q, %v", first, got, err)
+			t.Errorf("%s ends first: got %q, %v; want the question", first, got, err)
 		}
 		io.WriteString(b, "answer")
 		b.(HalfCloser).CloseWrite()

@@ -26,7 +26,7 @@ func TestPongMeasuresTheRoundTrip(t *testing.T) {
 	select {
 	case d := <-took:
 		if d <= 0 || d > time.Since(began) {
-			t.Errorf("round trip of %s", d)
+			t.Errorf("got a round trip of %s, want it above 0 and within the call", d)
 		}
 	case <-ctx.Done():
 		t.Fatal("no pong")

@@ -92,7 +92,7 @@ func TestCallsMeetTheirAnswersAndEventsKeepTheirOrder(t *testing.T) {
 		}
 		for i, e := range events {
 			if e != fmt.Sprint(i) {
-				t.Fatalf("event %d is %s", i, e)
+				t.Fatalf("event %d is %s, want its own number", i, e)
 			}
 		}
 		if len(events) != 100 {
@@ -145,7 +145,7 @@ func TestCallsInFlightFailWhenTheConnectionDrops(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if !c.Connected() || downs != 1 {
-			t.Errorf("connected %v after %d downs", c.Connected(), downs)
+			t.Errorf("connected %v after %d downs, want connected after 1", c.Connected(), downs)
 		}
 		quit()
 	})
@@ -193,7 +193,7 @@ func TestReconnectsSlowerEachTime(t *testing.T) {
 			backoff = min(2*backoff, maxBackoff)
 		}
 		if len(tries) < 15 {
-			t.Errorf("%d tries in five minutes", len(tries))
+			t.Errorf("got %d tries in five minutes, want at least 15", len(tries))
 		}
 	})
 }
@@ -261,7 +261,7 @@ func TestDeadPeerIsNoticed(t *testing.T) {
 		down := make(chan time.Duration, 10)
 		_, quit := start(t, Options{Dial: dial, OnDown: func(error) { down <- time.Since(began) }})
 		if after := <-down; after > 46*time.Second {
-			t.Errorf("noticed after %s", after)
+			t.Errorf("noticed after %s, want at most 46 s", after)
 		}
 		close(release)
 		quit()
@@ -285,7 +285,7 @@ func TestIdleConnectionStaysUp(t *testing.T) {
 		c, quit := start(t, Options{Dial: dial, OnDown: func(err error) { t.Errorf("down: %v", err) }})
 		time.Sleep(time.Hour)
 		if !c.Connected() || pongs.Load() < 55 {
-			t.Errorf("connected %v, %d pings answered", c.Connected(), pongs.Load())
+			t.Errorf("connected %v, %d pings answered; want connected, and at least 55", c.Connected(), pongs.Load())
 		}
 		quit()
 		stop()

@@ -44,7 +44,7 @@ func TestMemoryHoldsBackAWriterThatIsTooFast(t *testing.T) {
 	got, err := io.ReadAll(b)
 	wg.Wait()
 	if err != nil || !bytes.Equal(got, data) {
-		t.Errorf("read %d of %d bytes, %v", len(got), len(data), err)
+		t.Errorf("read %d of %d bytes, %v; want all", len(got), len(data), err)
 	}
 }
 

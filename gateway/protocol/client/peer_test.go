@@ -97,7 +97,7 @@ func (p peer) hello() {
 		return
 	}
 	if r.Method != protocol.Connect.Name {
-		p.t.Errorf("the first request is %s", r.Method)
+		p.t.Errorf("the first request is %s, want connect", r.Method)
 	}
 	p.answer(r.ID, protocol.ConnectResult{Type: protocol.HelloOK, Protocol: 1})
 }

@@ -33,7 +33,7 @@ func TestAProbeEndsASilentConnection(t *testing.T) {
 		began := time.Now()
 		c.Probe("test")
 		if took := (<-ups).Sub(began); took < probeLimit || took > probeLimit+minBackoff {
-			t.Errorf("back after %s", took)
+			t.Errorf("back after %s, want it after a probe and a pause", took)
 		}
 		// A connection that answers stays open.
 		c.Probe("test")

@@ -25,7 +25,7 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 	protects := append([]protocol.EnforcedCheck{{ID: "fs.write.protected", Enforced: true}}, checks...)
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "workspace-write", Network: "allowed", Summary: "contained", Checks: protects}))
 	if c.Line != "Commands here can write only in your workspace, except files that start programs, and can use the network." {
-		t.Errorf("protected files: %+v", c)
+		t.Errorf("protected files: got %+v, want one line about both", c)
 	}
 	c = ConfinementOf(machine(&protocol.Enforcement{Mode: "read-only", Network: "allowed", Summary: "contained", Checks: checks[1:], Warnings: []string{"the node runs as root: beware"}}))
 	if c.Line != "Commands here cannot change files and can use the network." || c.Warnings[0] != "Fairlead runs as administrator here: beware." {
@@ -43,7 +43,7 @@ func TestConfinementSaysOnlyWhatIsEnforced(t *testing.T) {
 		{ID: "net.tcp", Enforced: true}, {ID: "net.udp", Enforced: true}, {ID: "ipc", Enforced: true}, {ID: "unix.sockets", Why: "the kernel is too old"},
 	}}))
 	if len(c.Guarantees) != 2 || c.Guarantees[0].Text != "Commands cannot use the network." || c.Guarantees[1].Enforced {
-		t.Errorf("checks with one meaning: %+v", c.Guarantees)
+		t.Errorf("checks with one meaning: got %+v, want two, one of them not enforced", c.Guarantees)
 	}
 	if c := ConfinementOf(protocol.NodeInfo{}); c.Level != LevelBad || c.Guarantees != nil {
 		t.Errorf("a machine that says nothing: %+v", c)

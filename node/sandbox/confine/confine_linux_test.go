@@ -270,7 +270,7 @@ func TestRulesetHidesAndGrants(t *testing.T) {
 func TestHandledRightsGrowWithTheKernel(t *testing.T) {
 	for abi := 1; abi < 12; abi++ {
 		if h := handledRights(abi); handledRights(abi+1)&h != h {
-			t.Errorf("ABI %d knows less than %d", abi+1, abi)
+			t.Errorf("ABI %d knows less than %d, want at least the same rights", abi+1, abi)
 		}
 	}
 	if handledRights(1) != 1<<13-1 || handledRights(9) != 1<<17-1 {
