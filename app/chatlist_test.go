@@ -70,7 +70,7 @@ func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	c.Focus(u.main.Sidebar.List)
 	press(u, fyne.KeyHome, fyne.KeyF2)
 	if u.main.Chat.Page.Key() != "agent:main:a" {
-		t.Errorf("F2 renames in %s", u.main.Chat.Page.Key())
+		t.Errorf(`F2 renames in %s, want "agent:main:a"`, u.main.Chat.Page.Key())
 	}
 	c.Focus(u.main.Sidebar.List)
 	u.main.Sidebar.List.TypedRune('b')
@@ -82,7 +82,7 @@ func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	}
 	c.FocusNext()
 	if c.Focused() != fyne.Focusable(u.main.Sidebar.List) {
-		t.Errorf("Tab goes from the search field to %T", c.Focused())
+		t.Errorf("Tab goes from the search field to %T, want %T", c.Focused(), fyne.Focusable(u.main.Sidebar.List))
 	}
 }
 
@@ -97,7 +97,7 @@ func TestUnreadChatsAreMarkedAndVisited(t *testing.T) {
 	}
 	u.main.Chats.Attention.OpenUnread(-1)
 	if u.main.Chat.Page.Key() != "agent:main:e" {
-		t.Errorf("the previous unread chat is %s", u.main.Chat.Page.Key())
+		t.Errorf(`the previous unread chat is %s, want "agent:main:e"`, u.main.Chat.Page.Key())
 	}
 	u.main.Chats.Attention.OpenUnread(1)
 	if u.main.Chat.Page.Key() != "agent:main:c" || strings.Contains(lines(u.main), "new") {

@@ -55,7 +55,7 @@ func TestDraggedFilesShowTheirDestination(t *testing.T) {
 	expect("Drop to send to laptop. Pictures are attached.", u.main.Chat.Page.Pane)
 	_, label, _, _ := drops.Mark.Shown()
 	if right := place(label).X + label.Size().Width; right > 480 {
-		t.Errorf("the text ends at %v of 480", right)
+		t.Errorf("the text ends at %v of 480, want at most 480", right)
 	}
 	pagetest.Shot(t, u.main.Chat.Window, "drop-chat-narrow")
 	drops.Hide()

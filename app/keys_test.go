@@ -31,7 +31,7 @@ func TestEscapeLeavesPagesWithAWayBack(t *testing.T) {
 				t.Fatal("no page is open")
 			}
 			if pressEscape(u); u.main.Pages.Title() != "" {
-				t.Errorf("Escape leaves the page %q open", u.main.Pages.Title())
+				t.Errorf("Escape leaves the page %q open, want nothing", u.main.Pages.Title())
 			}
 			if name == "conversation" {
 				return

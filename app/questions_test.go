@@ -44,7 +44,7 @@ func TestAPairingRequestIsAQuestionEverywhere(t *testing.T) {
 		t.Fatal("no window asks")
 	}
 	if title := u.places.questions.window.Title(); title != "Pair “tower”?" {
-		t.Errorf("the window is called %q", title)
+		t.Errorf(`the window is called %q, want "Pair “tower”?"`, title)
 	}
 	pagetest.Shows(t, u.places.questions.window.Content(), "It wants to be a machine", "cobalt-otter-lamp-nine", "left", "Deny", "Allow in 2 s")
 	want(`show r "Pair “tower”?" allow false deny false`)
@@ -109,12 +109,12 @@ func TestAMachineThatOffersMoreIsAQuestionEverywhere(t *testing.T) {
 	v.Questions.Pending = append([]protocol.Question{pairRequest("r", "tower")}, widen...)
 	u.update(v)
 	if got := u.places.questions.window.Title(); got != "Pair “tower”?" {
-		t.Errorf("the window asks %q", got)
+		t.Errorf(`the window asks %q, want "Pair “tower”?"`, got)
 	}
 	v.Questions.Pending = widen
 	u.update(v)
 	if got := u.places.questions.window.Title(); got != "Allow more on “nas”?" {
-		t.Errorf("the window asks %q", got)
+		t.Errorf(`the window asks %q, want "Allow more on “nas”?"`, got)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestAnAppThatAsksToConnectIsAQuestionEverywhere(t *testing.T) {
 	}
 	tray := tray.ContentOf(v, time.Now())
 	if tray.Status != "Connect “Claude Code”?" {
-		t.Errorf("the tray says %q", tray.Status)
+		t.Errorf(`the tray says %q, want "Connect “Claude Code”?"`, tray.Status)
 	}
 	u.tray.run(tray.Items[2].Items[0])
 	u.update(u.backend.Feed.View())

@@ -34,7 +34,7 @@ func TestSettingsOpenOnThePageShownLast(t *testing.T) {
 	}
 	u.env(nil).Open(host.Page(settings.ModelsTitle))
 	if got := page(); got != settings.ModelsTitle {
-		t.Errorf("connecting a model opens %q", got)
+		t.Errorf("connecting a model opens %q, want %q", got, settings.ModelsTitle)
 	}
 }
 
@@ -137,7 +137,7 @@ func TestLinksOpenSettingsAndInvitations(t *testing.T) {
 	u.main.Pages.Close()
 	u.openLink("")
 	if u.main.Pages.Title() != "" {
-		t.Errorf("no link opens %q", u.main.Pages.Title())
+		t.Errorf("no link opens %q, want nothing", u.main.Pages.Title())
 	}
 	u = newRemoteUI(t)
 	if u.openLink("fairlead://pair?i=x"); u.main.Pages.Title() != "" {

@@ -22,7 +22,7 @@ func TestEveryShortcutIsOnTheSheet(t *testing.T) {
 		}
 	}
 	if u.main.Pages.Title() != shortcuts.Title {
-		t.Fatalf("the page %q is open", u.main.Pages.Title())
+		t.Fatalf("the page %q is open, want %q", u.main.Pages.Title(), shortcuts.Title)
 	}
 	sheet := ""
 	for _, l := range shortcuts.New(nil, keyGroups(), mainKeys(u.main, u.env(nil), u.Quit)).Lines("") {

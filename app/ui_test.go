@@ -246,14 +246,14 @@ func TestDraftsStayWithTheirChats(t *testing.T) {
 	u.main.Chat.Page.Pane.SetDraft("half a thought")
 	u.main.Open("agent:main:2")
 	if u.main.Chat.Page.Pane.Draft() != "" {
-		t.Errorf("the draft went along: %q", u.main.Chat.Page.Pane.Draft())
+		t.Errorf("the draft went along: %q, want nothing", u.main.Chat.Page.Pane.Draft())
 	}
 	u.main.Open(protocol.MainSession)
 	if u.main.Chat.Page.Pane.Draft() != "half a thought" {
-		t.Errorf("the draft is lost: %q", u.main.Chat.Page.Pane.Draft())
+		t.Errorf(`the draft is lost: %q, want "half a thought"`, u.main.Chat.Page.Pane.Draft())
 	}
 	if got := u.backend.Prefs.Get().Chat; got != protocol.MainSession {
-		t.Errorf("the last chat is remembered as %q", got)
+		t.Errorf("the last chat is remembered as %q, want %q", got, protocol.MainSession)
 	}
 }
 
@@ -421,6 +421,6 @@ func TestMainChatFollowsTheGateway(t *testing.T) {
 		t.Errorf("the chat that the person chose was left for %q", u.main.Chat.Page.Key())
 	}
 	if got := u.main.MainChat(); got != "agent:main:other" {
-		t.Errorf("main chat %q", got)
+		t.Errorf(`main chat %q, want "agent:main:other"`, got)
 	}
 }

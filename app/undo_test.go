@@ -36,7 +36,7 @@ func TestEveryUndoOfferStaysForItsTime(t *testing.T) {
 		u.main.Chat.Messages.OfferUndo("gone", func() {}, now.Add(10*time.Second))
 	}
 	if len(u.main.Chat.Messages.Offers) != 5 {
-		t.Errorf("%d offers stand over each other", len(u.main.Chat.Messages.Offers))
+		t.Errorf("%d offers stand over each other, want 5", len(u.main.Chat.Messages.Offers))
 	}
 }
 

@@ -56,6 +56,6 @@ func TestAChatBehindAPageIsReadAndWrittenWhenItIsOpened(t *testing.T) {
 		t.Errorf("after opening it:\n%s", got)
 	}
 	if got := u.main.Chat.Window.Canvas().Focused(); got != u.main.Chat.Page.Pane.Composer() {
-		t.Errorf("%T has the keyboard", got)
+		t.Errorf("%T has the keyboard, want %T", got, u.main.Chat.Page.Pane.Composer())
 	}
 }

@@ -24,7 +24,7 @@ func TestDetachedWindowsRestoreTheirSize(t *testing.T) {
 	u.main.Chats.OpenWindow("agent:main:2")
 	c = u.main.Chats.Own["agent:main:2"]
 	if got := c.Window.Canvas().Size(); got != fyne.NewSize(620, 480) {
-		t.Errorf("it opens with %v", got)
+		t.Errorf("it opens with %v, want %v", got, fyne.NewSize(620, 480))
 	}
 	c.Window.Resize(fyne.NewSize(700, 500))
 	u.Save()

@@ -51,7 +51,7 @@ func TestIconsAreTheOutlinesOfTheirDrawings(t *testing.T) {
 
 func TestEveryIconIsDrawnWithOneStrokeWidthOnOneGrid(t *testing.T) {
 	if len(names(t)) < 40 {
-		t.Fatalf("only %d icons", len(names(t)))
+		t.Fatalf("only %d icons, want at least 40", len(names(t)))
 	}
 	for _, name := range names(t) {
 		source, err := os.ReadFile("source/" + name + ".svg")

@@ -106,7 +106,7 @@ func TestAReverseProxyMayPassItsOwnName(t *testing.T) {
 		return status
 	}
 	if status := call("tools.example"); status != http.StatusForbidden {
-		t.Errorf("before the proxy is known: %d", status)
+		t.Errorf("before the proxy is known: %d, want %d", status, http.StatusForbidden)
 	}
 	ask(p.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "api.publicUrl", Value: json.RawMessage(`"https://tools.example:8443/"`)})
 	for host, want := range map[string]int{"tools.example": http.StatusOK, "tools.example:8443": http.StatusOK, "x.tools.example": http.StatusForbidden} {

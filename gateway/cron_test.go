@@ -141,7 +141,7 @@ func TestKillsLeaveNoJobStuckAndRunNoJobTwice(t *testing.T) {
 	first := job.CreatedAtMs + 1000
 	for due := first; due < runs[0].DueAtMs; due += 1000 {
 		if served[due] != 1 {
-			t.Errorf("the time %d was served %d times", due-first, served[due])
+			t.Errorf("the time %d was served %d times, want 1", due-first, served[due])
 		}
 	}
 	t.Logf("5 kills, %d times served", len(runs))

@@ -325,13 +325,13 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 		t.Errorf("the lines are %s and %s, want curl with the pin for this address, and none for Windows", invite.Install, invite.InstallWindows)
 	}
 	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient}); i.Install != "" {
-		t.Errorf("a line that installs a node, for a window: %s", i.Install)
+		t.Errorf("a line that installs a node, for a window: %s, want none", i.Install)
 	}
 	if err := os.WriteFile(filepath.Join(nodes, "fairlead-node-windows-amd64.exe"), []byte("node"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{}); !strings.HasPrefix(i.InstallWindows, "curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ") {
-		t.Errorf("the line for Windows is %s", i.InstallWindows)
+		t.Errorf("the line for Windows is %s, want it to begin with %q", i.InstallWindows, "curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ")
 	}
 	get := func(pin, path string) (string, error) {
 		out, err := exec.Command(curl, "--noproxy", "*", "-sSk", "--pinnedpubkey", "sha256//"+pin, "https://"+n.Addresses[0]+path).CombinedOutput()

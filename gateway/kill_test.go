@@ -224,7 +224,7 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 						return // killed
 					}
 					if res.Status != protocol.ChatStarted {
-						t.Errorf("%q was answered with status %q", text, res.Status)
+						t.Errorf("%q was answered with status %q, want %q", text, res.Status, protocol.ChatStarted)
 						return
 					}
 					mu.Lock()
@@ -259,7 +259,7 @@ func TestNoAcknowledgedMessageIsLostByKill(t *testing.T) {
 	}
 	t.Logf("%d kills, %d acknowledged messages, %s", kills, len(acked), time.Since(started).Round(time.Second))
 	if len(acked) < kills {
-		t.Errorf("only %d messages were acknowledged: the test kills too early to prove anything", len(acked))
+		t.Errorf("only %d messages were acknowledged: the test kills too early to prove anything, want at least %d", len(acked), kills)
 	}
 }
 

@@ -266,7 +266,7 @@ func TestAManInTheMiddleGetsNothing(t *testing.T) {
 		t.Error("a code was paired through him")
 	}
 	if n := len(h.requests()); n != 0 {
-		t.Errorf("%d requests are before the owner", n)
+		t.Errorf("%d requests are before the owner, want 0", n)
 	}
 	// Without a secret, the two ends show different words.
 	var shown []string
@@ -359,7 +359,7 @@ func TestACodeFindsItsGatewayAmongOthersThatInvite(t *testing.T) {
 		t.Error(err)
 	}
 	if n := len(neighbour.requests()); n != 0 {
-		t.Errorf("%d requests are before the neighbour", n)
+		t.Errorf("%d requests are before the neighbour, want 0", n)
 	}
 }
 

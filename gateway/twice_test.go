@@ -157,7 +157,7 @@ func (w *restartableGateway) ended(want map[protocol.SessionKey]string, not stri
 	}
 	for _, name := range []string{"agents", "persons"} {
 		if n := w.began(name); n != 1 {
-			w.t.Errorf("the command of %s was begun %d times", name, n)
+			w.t.Errorf("the command of %s was begun %d times, want 1", name, n)
 		}
 	}
 	if answers := w.answers(); len(answers) != 1 {

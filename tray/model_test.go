@@ -56,7 +56,7 @@ func TestTrayListsStayShort(t *testing.T) {
 	}
 	for _, i := range trayFor(v).Items {
 		if len(i.Items) > maxItems+1 {
-			t.Errorf("%s has %d items", i.Label, len(i.Items))
+			t.Errorf("%s has %d items, want at most %d", i.Label, len(i.Items), maxItems+1)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestTrayShowsQuestionsOfOtherGateways(t *testing.T) {
 		t.Errorf(`got %+v; want Icon %v, Needs 2, Status "2 approvals waiting at cellar" and Items[0].Label %v`, one, NeedsYou, one.Status)
 	}
 	if plain.Items[0].Label != "Ready" {
-		t.Errorf("the tray it began with says %q now", plain.Items[0].Label)
+		t.Errorf(`the tray it began with says %q now, want "Ready"`, plain.Items[0].Label)
 	}
 	all := plain.With(list)
 	if all.Needs != 3 || all.Status != "3 approvals waiting at other gateways" {
@@ -191,7 +191,7 @@ func TestTheTrayHasNoEmptyEntry(t *testing.T) {
 	}
 	with := trayFor(feed.View{}).With([]gateways.Line{{ID: "pin", Name: "cellar"}})
 	if got := with.Items[4]; got.Label != "Gateways" {
-		t.Errorf("the entry after New chat is %q", got.Label)
+		t.Errorf(`the entry after New chat is %q, want "Gateways"`, got.Label)
 	}
 }
 

@@ -72,7 +72,7 @@ func TestArchiveIsReadByPages(t *testing.T) {
 			t.Error(err)
 		}
 		if v := c.Value.Get(); v.List[0].Seq > 5 {
-			t.Errorf("read from %d on", v.List[0].Seq)
+			t.Errorf("read from %d on, want at most 5", v.List[0].Seq)
 		}
 		c.Older()
 		c.Older()

@@ -92,7 +92,7 @@ func TestWatchEndsWhileItPauses(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		if time.Since(began) != 0 {
-			t.Errorf("it ended after %s", time.Since(began))
+			t.Errorf("it ended after %s, want 0", time.Since(began))
 		}
 	})
 }

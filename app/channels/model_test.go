@@ -247,17 +247,17 @@ func TestAccountIsBusyWhileSomethingIsDone(t *testing.T) {
 		synctest.Wait()
 		c.Load(t.Context())
 		if one, _ = c.Value.Get().Account("pigeon:default"); accountWord(one) != "connecting…" {
-			t.Errorf("it is said to be %s", accountWord(one))
+			t.Errorf(`it is said to be %s, want "connecting…"`, accountWord(one))
 		}
 		time.Sleep(6 * time.Second)
 		synctest.Wait()
 		if one, _ = c.Value.Get().Account("pigeon:default"); accountWord(one) != "connected" {
-			t.Errorf("it is said to be %s", accountWord(one))
+			t.Errorf(`it is said to be %s, want "connected"`, accountWord(one))
 		}
 		c.Stop(one)
 		synctest.Wait()
 		if one, _ = c.Value.Get().Account("pigeon:default"); accountWord(one) != "stopped" {
-			t.Errorf("it is said to be %s", accountWord(one))
+			t.Errorf(`it is said to be %s, want "stopped"`, accountWord(one))
 		}
 		c.Logout(one)
 		synctest.Wait()

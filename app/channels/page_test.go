@@ -124,7 +124,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			fits := func(what string) {
 				pagetest.Shot(t, p.w, "channels-"+what+name+size)
 				if w := p.Box.MinSize().Width; w > 480 {
-					t.Errorf("%s needs a width of %v", what, w)
+					t.Errorf("%s needs a width of %v, want at most 480", what, w)
 				}
 			}
 			fits("")
@@ -290,7 +290,7 @@ func TestUnknownSendersAreAnsweredByKeyboardAndPaged(t *testing.T) {
 	v.Pending = v.Pending[:1]
 	p.show(v)
 	if b := p.w.Canvas().Focused(); b != fyne.Focusable(pagetest.Button(t, p.Box, "Deny")) {
-		t.Errorf("the keyboard is at %v", b)
+		t.Errorf("the keyboard is at %v, want %v", b, fyne.Focusable(pagetest.Button(t, p.Box, "Deny")))
 	}
 }
 

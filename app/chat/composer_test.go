@@ -153,7 +153,7 @@ func TestManyPicturesLeaveRoomForTheChat(t *testing.T) {
 			}
 			d.SetDraft(strings.Repeat("x\n", 12))
 			if top := d.composer.box.Position().Y; top < 48 {
-				t.Errorf("in %vx%v it begins at %v", c.width, c.height, top)
+				t.Errorf("in %vx%v it begins at %v, want at least 48", c.width, c.height, top)
 			}
 			d.SetDraft("")
 			d.SetAttachments(nil)
@@ -223,7 +223,7 @@ func TestAttachmentShowsItsNameAndSize(t *testing.T) {
 	}
 	visit(d.composer.files.chips)
 	if got := strings.Join(texts, " "); got != "holiday.png 2.0 MB picture 2.0 MB" {
-		t.Errorf("the attachments show %q", got)
+		t.Errorf(`the attachments show %q, want "holiday.png 2.0 MB picture 2.0 MB"`, got)
 	}
 }
 
@@ -234,7 +234,7 @@ func TestClickAnywhereInTheComposerFocusesIt(t *testing.T) {
 	box := d.composer.box
 	test.TapCanvas(d.win.Canvas(), box.Position().AddXY(box.Size().Width/2, box.Size().Height-12))
 	if d.win.Canvas().Focused() != fyne.Focusable(d.composer.entry) {
-		t.Errorf("%T has the keyboard", d.win.Canvas().Focused())
+		t.Errorf("%T has the keyboard, want %T", d.win.Canvas().Focused(), fyne.Focusable(d.composer.entry))
 	}
 }
 

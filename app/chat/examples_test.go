@@ -102,7 +102,7 @@ func checkExamples(t *testing.T, machines []protocol.NodeInfo, current protocol.
 			}
 		}
 		if n := len([]rune(e.label)); n > 43 {
-			t.Errorf("the label %q has %d letters", e.label, n)
+			t.Errorf("the label %q has %d letters, want at most 43", e.label, n)
 		}
 	}
 	if len(calls) != len(list) {

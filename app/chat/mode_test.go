@@ -23,7 +23,7 @@ func TestTrustAndDayEndInAnIdleWindow(t *testing.T) {
 		t.Error("the trust is not shown in amber, although the chat asks nothing")
 	}
 	if got := d.header.mode.Text; got != "Trust, 23 min left" {
-		t.Fatalf("the header says %q", got)
+		t.Fatalf(`the header says %q, want "Trust, 23 min left"`, got)
 	}
 	redraws := widgettest.CountRedraws(t)
 	for i := range 30 {

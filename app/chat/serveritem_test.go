@@ -37,7 +37,7 @@ func TestAResourceIsAttachedInPlaceOfItsWord(t *testing.T) {
 	test.Type(e, "read @pl")
 	key(e, fyne.KeyReturn)
 	if e.Text != "read " {
-		t.Errorf("the field has %q", e.Text)
+		t.Errorf(`the field has %q, want "read "`, e.Text)
 	}
 	pagetest.Shows(t, d.composer.files.chips, "Plan", "Resource of docs")
 	if x, ok := AttachedItemOf(d.composer.files.list[0]); !ok || x.Item.URI != "doc://plan" {

@@ -46,7 +46,7 @@ func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
 		}
 		for i, m := range v.List {
 			if m.Seq != int64(i+1) {
-				t.Fatalf("message %d has number %d", i, m.Seq)
+				t.Fatalf("message %d has number %d, want %d", i, m.Seq, int64(i+1))
 			}
 		}
 		if n := len(f.Called(protocol.SessionPreview.Name)); n != 3 {

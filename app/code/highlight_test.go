@@ -20,7 +20,7 @@ func TestHighlightKeepsEveryLetter(t *testing.T) {
 		}
 	}
 	if colored < 4 {
-		t.Errorf("only %d spans have a colour", colored)
+		t.Errorf("only %d spans have a colour, want at least 4", colored)
 	}
 	long := strings.Repeat("x = 1\n", 10_000)
 	if got := HighlightLong(long, "a.py"); !IsLong(long) || len(got) != 10_000 || len(got[9_999].Spans) < 2 {

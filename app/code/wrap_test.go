@@ -43,16 +43,16 @@ func TestWrappedCodeIsMarkedAndFoundWhereItStands(t *testing.T) {
 		}
 	}
 	if n := c.text.Find("fourfivesix"); n != 1 {
-		t.Errorf("a word over two rows is found %d times", n)
+		t.Errorf("a word over two rows is found %d times, want 1", n)
 	}
 	if p := c.text.ShowHit(0); p != fyne.NewPos(0, 4*cell.Height) {
-		t.Errorf("it is at %v", p)
+		t.Errorf("it is at %v, want %v", p, fyne.NewPos(0, 4*cell.Height))
 	}
 	if from, to := c.text.Word(strings.Index(text, "six"), false); c.Slice(from, to) != "fourfivesix" {
-		t.Errorf("the word is %q", c.Slice(from, to))
+		t.Errorf(`the word is %q, want "fourfivesix"`, c.Slice(from, to))
 	}
 	if from, to := c.text.Word(2, true); c.Slice(from, to) != "make one two" {
-		t.Errorf("the line is %q", c.Slice(from, to))
+		t.Errorf(`the line is %q, want "make one two"`, c.Slice(from, to))
 	}
 }
 

@@ -312,7 +312,7 @@ func TestCallOfAnOfflineMachineSaysSo(t *testing.T) {
 			}
 		}
 		if want := map[bool]int{true: 0, false: 2}[online]; said != want {
-			t.Errorf("online %t: %d calls of 2 say that their machine is away", online, said)
+			t.Errorf("online %t: %d calls of 2 say that their machine is away, want %d", online, said, want)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestDaysAreNamedWhereTheyBegin(t *testing.T) {
 	b := newBuilder(&style.Machines{})
 	assertLines(t, b.build(s, noon), "-- Thursday, 30 April", "You: long ago", "Fairlead: yes", "-- Yesterday", "You: then", "-- Today", "Fairlead: after midnight", "You: now")
 	if b.rows["3"] != "m/3" {
-		t.Errorf("the message stands in row %q", b.rows["3"])
+		t.Errorf(`the message stands in row %q, want "m/3"`, b.rows["3"])
 	}
 	assertLines(t, newBuilder(&style.Machines{}).build(State{Messages: s.Messages[4:]}, noon), "You: now")
 }

@@ -30,7 +30,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	}
 	test.Type(f.field, "needle")
 	if f.count.Text != "4 of 4" {
-		t.Fatalf("it says %q", f.count.Text)
+		t.Fatalf(`it says %q, want "4 of 4"`, f.count.Text)
 	}
 	seen := func(id string) {
 		t.Helper()
@@ -46,12 +46,12 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 	f.field.KeyUp(&fyne.KeyEvent{Name: desktop.KeyShiftLeft})
 	seen("30")
 	if f.count.Text != "2 of 4" {
-		t.Errorf("it says %q", f.count.Text)
+		t.Errorf(`it says %q, want "2 of 4"`, f.count.Text)
 	}
 	s.Messages = append(s.Messages, user("100", "one more needle"))
 	p.Update(s)
 	if f.count.Text != "2 of 5" {
-		t.Errorf("with one more it says %q", f.count.Text)
+		t.Errorf(`with one more it says %q, want "2 of 5"`, f.count.Text)
 	}
 	long := strings.Repeat("filler line\n", 200)
 	s.Messages = append(s.Messages, user("101", long+"a thimble\n"+long))
@@ -69,11 +69,11 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 		}
 	}
 	if f.count.Text != "1 of 1" {
-		t.Errorf("it says %q", f.count.Text)
+		t.Errorf(`it says %q, want "1 of 1"`, f.count.Text)
 	}
 	f.field.SetText("absent")
 	if f.count.Text != "Not found" {
-		t.Errorf("it says %q", f.count.Text)
+		t.Errorf(`it says %q, want "Not found"`, f.count.Text)
 	}
 	test.Tap(p.button("All chats"))
 	p.assert(t, "search absent")

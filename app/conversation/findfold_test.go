@@ -91,7 +91,7 @@ func TestFindLeavesOpenedRowsOpen(t *testing.T) {
 		d.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
 	}
 	if d.finder.count.Text != "3 of 5" {
-		t.Errorf("it says %q", d.finder.count.Text)
+		t.Errorf(`it says %q, want "3 of 5"`, d.finder.count.Text)
 	}
 	for _, it := range d.transcript.Items() {
 		if it.Kind == kindTool { // collapsed and expanded by hand while the search had expanded it
@@ -145,7 +145,7 @@ func TestFindSearchesLongChatsOffTheGUIThread(t *testing.T) {
 	}
 	d.host.Release()
 	if d.finder.count.Text != "5 of 5, card expanded" {
-		t.Errorf("it says %q", d.finder.count.Text)
+		t.Errorf(`it says %q, want "5 of 5, card expanded"`, d.finder.count.Text)
 	}
 	d.finder.field.SetText("thanks")
 	d.finder.close()

@@ -43,7 +43,7 @@ func TestEditedCallShowsItsOutputAndItsOwnArguments(t *testing.T) {
 	}
 	m.Call.Partial = &protocol.PartialChange{Allowed: 2, Total: 3}
 	if c = cardOf(m); c.Status != "2 of 3 changes allowed" {
-		t.Errorf("the status is %q", c.Status)
+		t.Errorf(`the status is %q, want "2 of 3 changes allowed"`, c.Status)
 	}
 	exit = 2
 	if c = cardOf(m); c.Status != "exit 2" || c.Brief != "2 of 3 changes allowed" {

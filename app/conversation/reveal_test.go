@@ -110,11 +110,11 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	}
 	f.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if f.count.Text != "3 of 3" {
-		t.Errorf("after Down it says %q", f.count.Text)
+		t.Errorf(`after Down it says %q, want "3 of 3"`, f.count.Text)
 	}
 	d.Reveal("t30", "needle")
 	if f.count.Text != "2 of 3, card expanded" {
-		t.Errorf("the second time it says %q", f.count.Text)
+		t.Errorf(`the second time it says %q, want "2 of 3, card expanded"`, f.count.Text)
 	}
 	d.CloseFind()
 	if f.box.Visible() {

@@ -44,7 +44,7 @@ func TestApprovalDialogButtonsWork(t *testing.T) {
 	p.typeText("echo changed-by-hand")
 	p.clickAction("Run this")
 	if m := lastResult(p, c, "__Bash"); !strings.Contains(m.Content.Text(), "changed-by-hand") {
-		t.Errorf("what ran said %q", m.Content.Text())
+		t.Errorf(`what ran said %q, want "changed-by-hand" in it`, m.Content.Text())
 	}
 	p.waitNoWindow(question)
 

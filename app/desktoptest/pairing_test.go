@@ -67,7 +67,7 @@ func TestPairingRequestAppearsOnTheInvitationPage(t *testing.T) {
 	const asks = "^Pair .*tower"
 	w := p.waitWindow(asks)
 	if front := p.focusedTitle(); front != "Fairlead" {
-		t.Errorf("the keyboard is with %q", front)
+		t.Errorf(`the keyboard is with %q, want "Fairlead"`, front)
 	}
 	p.waitText(mainWindow, "wants to be a machine")
 	p.waitTray("Pair “tower”?")

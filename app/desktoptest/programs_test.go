@@ -138,7 +138,7 @@ func TestAppConnectsCallsAndIsRevoked(t *testing.T) {
 	p.waitNoWindow(asks)
 	out := exchange(code)
 	if got := out["scope"]; got != "fs.read fs.write network.read" {
-		t.Errorf("it may %v", got)
+		t.Errorf(`it may %v, want "fs.read fs.write network.read"`, got)
 	}
 	token := fmt.Sprint(out["access_token"])
 
@@ -162,7 +162,7 @@ func TestAppConnectsCallsAndIsRevoked(t *testing.T) {
 	p.screenshot("question")
 	p.clickAction("Allow once")
 	if got := <-written; !strings.HasPrefix(got, "200") {
-		t.Errorf("the call: %s", got)
+		t.Errorf(`the call: %s, want it to begin with "200"`, got)
 	}
 	p.waitNoWindow(question)
 

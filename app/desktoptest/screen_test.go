@@ -371,7 +371,7 @@ func (d *desktop) keys(names ...string) {
 func (d *desktop) typeText(s string) {
 	d.t.Helper()
 	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
-		d.t.Fatalf("%q has a character without a key at %d", s, i)
+		d.t.Fatalf("%q has a character without a key at %d, want less than 0", s, i)
 	}
 	d.readings = nil
 	d.run("xdotool", "type", "--delay", "25", s)

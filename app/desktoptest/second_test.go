@@ -113,7 +113,7 @@ func TestSecondDayOfUse(t *testing.T) {
 	d.waitWindow(question)
 	d.typeText("and I type on")
 	if front := d.focusedTitle(); front != "Fairlead" {
-		t.Errorf("the keyboard is with %q", front)
+		t.Errorf(`the keyboard is with %q, want "Fairlead"`, front)
 	}
 	d.screenshot("typing-on")
 	if e := d.waitTray("Fairlead wants to run a command"); !e.disabled {

@@ -58,7 +58,7 @@ func TestChatsOfSchedulesAreNotAmongThePersonsChats(t *testing.T) {
 				t.Errorf("the chats are %+v, those of schedules %+v", v.Sessions.List, v.Sessions.Scheduled)
 			}
 			if got := v.ChatName(nightly.SessionKey); got != "Nightly" {
-				t.Errorf("the schedule's chat is called %q", got)
+				t.Errorf(`the schedule's chat is called %q, want "Nightly"`, got)
 			}
 		}
 		f.Change(protocol.Change{Kind: protocol.ChangeSessionDeleted, SessionKey: nightly.SessionKey})
@@ -97,7 +97,7 @@ func TestRefusedWindowShowsTheReason(t *testing.T) {
 	a := feed.NewRemote("this")
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized})
 	if p := a.View().Status.Problem; p != "The gateway no longer accepts this computer's token." {
-		t.Errorf("at first: %q", p)
+		t.Errorf(`at first: %q, want "The gateway no longer accepts this computer's token."`, p)
 	}
 	a.Down(&client.FinalError{Err: protocol.ErrUnauthorized.With("the pairing was ended by itself").WithDetails(protocol.DeviceRefused{Reason: protocol.RefusedRevoked})})
 	if p := a.View().Status.Problem; p != "The gateway revoked this computer's access. Pair this computer again." {
@@ -145,7 +145,7 @@ func TestTheDefaultChatFollowsTheGatewaysMainChat(t *testing.T) {
 	} {
 		v := feed.View{Status: feed.Status{Status: protocol.Status{MainSession: c.main}}, Sessions: feed.Sessions{List: c.sessions}}
 		if got := v.IsMainAlias(c.key); got != c.moved {
-			t.Errorf("main %q, %d known: %q moved %v", c.main, len(c.sessions), c.key, got)
+			t.Errorf("main %q, %d known: %q moved %v, want %v", c.main, len(c.sessions), c.key, got, c.moved)
 		}
 	}
 }

@@ -63,7 +63,7 @@ func TestKeysSelectEntriesAndF2RenamesInPlace(t *testing.T) {
 	key(fyne.KeyDown)
 	key(fyne.KeyF2)
 	if p.list.renaming != "b.png" {
-		t.Fatalf("%q is being renamed", p.list.renaming)
+		t.Fatalf(`%q is being renamed, want "b.png"`, p.list.renaming)
 	}
 	var field *textField
 	widgettest.Visit(p.list, func(o fyne.CanvasObject) {
@@ -135,7 +135,7 @@ func TestPathFieldClosesWhenItLosesTheFocus(t *testing.T) {
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	p.EditPath()
 	if canvas.Focused() != p.pathBar.field {
-		t.Fatalf("%T has the keyboard", canvas.Focused())
+		t.Fatalf("%T has the keyboard, want %T", canvas.Focused(), p.pathBar.field)
 	}
 	canvas.Focus(p.list)
 	if len(p.pathBar.box.Objects) == 1 && p.pathBar.box.Objects[0] == p.pathBar.field {

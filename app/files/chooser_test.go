@@ -119,7 +119,7 @@ func TestAChooserOfFoldersCreatesOne(t *testing.T) {
 		test.Tap(pagetest.Button(t, c.Box, "New folder"))
 		pagetest.Settle()
 		if c.list.renaming != filepath.ToSlash(dir)+"/New folder" {
-			t.Fatalf("%q is being renamed", c.list.renaming)
+			t.Fatalf("%q is being renamed, want %q", c.list.renaming, filepath.ToSlash(dir)+"/New folder")
 		}
 		c.list.finishRename("sub")
 		pagetest.Settle()

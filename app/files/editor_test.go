@@ -120,7 +120,7 @@ func TestANewFileThatWasSavedMayBeSavedUnderAnotherName(t *testing.T) {
 	e.text.SetText("one")
 	e.afterSave("a.md", "one", nil)
 	if !strings.Contains(e.status.Text(), "Saved") {
-		t.Errorf("it says %q", e.status.Text())
+		t.Errorf(`it says %q, want "Saved" in it`, e.status.Text())
 	}
 	for name, there := range map[string]bool{"a.md": true, " b.md": false} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestCtrlSSavesAFile(t *testing.T) {
 	}
 	area.TypedShortcut(&desktop.CustomShortcut{KeyName: fyne.KeyS, Modifier: fyne.KeyModifierShortcutDefault})
 	if saved != 1 {
-		t.Errorf("saved %d times", saved)
+		t.Errorf("saved %d times, want 1", saved)
 	}
 }
 

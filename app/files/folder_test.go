@@ -119,7 +119,7 @@ func TestAFolderOfAMachineFollowsItsChanges(t *testing.T) {
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
 		if n := len(f.Called(protocol.FilesList.Name)); n != 4 {
-			t.Errorf("listed %d times", n)
+			t.Errorf("listed %d times, want 4", n)
 		}
 		fs.Close()
 		synctest.Wait()
@@ -155,7 +155,7 @@ func TestLateListingIsIgnored(t *testing.T) {
 		close(slow)
 		synctest.Wait()
 		if got := names(fs.Value.Get().Entries); got != "new.txt" {
-			t.Errorf("%q is shown", got)
+			t.Errorf(`%q is shown, want "new.txt"`, got)
 		}
 		if acts := done.acts("unwatch"); !slices.Equal(acts, []string{"unwatch old.txt"}) {
 			t.Errorf("got %v; want %v", acts, []string{"unwatch old.txt"})
@@ -164,7 +164,7 @@ func TestLateListingIsIgnored(t *testing.T) {
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
 		if asked != 3 {
-			t.Errorf("listed %d times after a change", asked)
+			t.Errorf("listed %d times after a change, want 3", asked)
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
 		if asked != 3 {
-			t.Errorf("listed %d times after a change", asked)
+			t.Errorf("listed %d times after a change, want 3", asked)
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestFilterResultsFollowChangesInSubfolders(t *testing.T) {
 			t.Errorf("got %q, want %q", got, "sub/deep/new.txt sub/old.txt")
 		}
 		if n := len(f.Called(protocol.InvokeTool.Name)); n != 2 {
-			t.Errorf("asked %d times", n)
+			t.Errorf("asked %d times, want 2", n)
 		}
 		a.FilesChanged(protocol.FilesChange{WatchIDs: []string{"w-"}, Path: "/srv", Shallow: "there are too many"})
 		if got := fs.Value.Get().WatchProblem; got != "there are too many" {

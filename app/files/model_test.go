@@ -93,7 +93,7 @@ func TestFilesOfAMachineAreFoldersThatCanBeEntered(t *testing.T) {
 		look("new.txt src/ Readme")
 		// once for the filter: it does not list all
 		if n := len(f.Called(protocol.InvokeTool.Name)); n != 2 {
-			t.Errorf("the machine was asked %d times", n)
+			t.Errorf("the machine was asked %d times, want 2", n)
 		}
 		fs.Open("gone")
 		synctest.Wait()

@@ -80,7 +80,7 @@ func TestOpenedFileTakesTheFocus(t *testing.T) {
 	p.focus()
 	canvas := fyne.CurrentApp().Driver().CanvasForObject(p.Box)
 	if canvas.Focused() != fyne.Focusable(p.list) {
-		t.Fatalf("%T has the keyboard", canvas.Focused())
+		t.Fatalf("%T has the keyboard, want %T", canvas.Focused(), fyne.Focusable(p.list))
 	}
 	v := folder()
 	v.File = &File{Path: "src/main.go"}
@@ -92,7 +92,7 @@ func TestOpenedFileTakesTheFocus(t *testing.T) {
 	p.Back()
 	p.show(folder()) // as its view model does
 	if canvas.Focused() != fyne.Focusable(p.list) {
-		t.Errorf("%T has the keyboard after the file", canvas.Focused())
+		t.Errorf("%T has the keyboard after the file, want %T", canvas.Focused(), fyne.Focusable(p.list))
 	}
 }
 
@@ -164,11 +164,11 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 			return found
 		}
 		if got := panel().Lines(); got != 2000 {
-			t.Errorf("before it is coloured the window shows %d lines", got)
+			t.Errorf("before it is coloured the window shows %d lines, want 2000", got)
 		}
 		pagetest.Settle()
 		if panel().Lines() != 1 {
-			t.Errorf("then it shows %d lines", panel().Lines())
+			t.Errorf("then it shows %d lines, want 1", panel().Lines())
 		}
 	})
 }
@@ -246,7 +246,7 @@ func TestOpenedPageFocusesItsList(t *testing.T) {
 	}
 	p.show(folder())
 	if canvas.Focused() != fyne.Focusable(p.list) {
-		t.Errorf("%T has the keyboard", canvas.Focused())
+		t.Errorf("%T has the keyboard, want %T", canvas.Focused(), fyne.Focusable(p.list))
 	}
 	canvas.Unfocus()
 	v := folder()

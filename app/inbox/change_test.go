@@ -36,7 +36,7 @@ func TestPartsOfAChangeAreAllowedSeparately(t *testing.T) {
 		t.Errorf("the button says %q", b.allowText)
 	}
 	if got := b.options.changeText.text(); got != "1 line added, 1 removed" {
-		t.Errorf("the change is said to be %q", got)
+		t.Errorf(`the change is said to be %q, want "1 line added, 1 removed"`, got)
 	}
 	test.Tap(b.frame.allow.Main) // its effect changed
 	b.want()

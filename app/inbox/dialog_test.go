@@ -37,7 +37,7 @@ func TestAllowWaitsUntilTheQuestionWasSeen(t *testing.T) {
 		b.wait(time.Second)
 	}
 	if got := b.frame.allow.Main.Text; got != "Allow once" {
-		t.Errorf("the button says %q", got)
+		t.Errorf(`the button says %q, want "Allow once"`, got)
 	}
 	pagetest.Shot(b.t, b.window, "approve-armed")
 	test.Tap(b.frame.allow.Main)
@@ -179,7 +179,7 @@ func TestTheButtonSaysWhyItWaits(t *testing.T) {
 	b := newBench(t, ask("q", strings.Repeat("echo a line of a long script\n", 200)))
 	b.wait(3 * time.Second)
 	if got := b.frame.allow.Main.Text; got != "Scroll to the end to allow" {
-		t.Errorf("the button says %q", got)
+		t.Errorf(`the button says %q, want "Scroll to the end to allow"`, got)
 	}
 	b.frame.allow.Main.MouseIn(nil)
 	if !b.frame.hint.Visible() {
@@ -203,7 +203,7 @@ func TestOnlyOneFocusRingIsShown(t *testing.T) {
 	b.frame.deny.FocusGained() // the window gets it
 	test.Tap(b.frame.next)
 	if b.window.Title() != "Fairlead wants to run a command" {
-		t.Errorf("the window's title is %q", b.window.Title())
+		t.Errorf(`the window's title is %q, want "Fairlead wants to run a command"`, b.window.Title())
 	}
 	if !b.frame.deny.HasKeyboard() {
 		t.Error("Deny is not marked although the window has the keyboard")

@@ -46,7 +46,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 			b := newBench(t, c.list...)
 			c.do(b)
 			if w := b.Box.MinSize().Width; w > narrow {
-				t.Fatalf("it needs %v of width", w)
+				t.Fatalf("it needs %v of width, want at most %v", w, narrow)
 			}
 			for _, width := range []float32{narrow, 520, 640, 700, narrow} {
 				b.window.Resize(fyne.NewSize(width, 600))
@@ -57,7 +57,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 					}
 				}
 				if len(seen) < 2 {
-					t.Fatalf("at %v only %d buttons are seen", width, len(seen))
+					t.Fatalf("at %v only %d buttons are seen, want at least 2", width, len(seen))
 				}
 				for i, o := range seen {
 					at, size := fyne.CurrentApp().Driver().AbsolutePositionForObject(o), o.Size()
@@ -72,7 +72,7 @@ func TestDialogFitsANarrowWindow(t *testing.T) {
 					}
 				}
 				if b.frame.scroll.Size().Height < 150 {
-					t.Errorf("at %v the question has only %v", width, b.frame.scroll.Size().Height)
+					t.Errorf("at %v the question has only %v, want at least 150", width, b.frame.scroll.Size().Height)
 				}
 			}
 		})
@@ -106,10 +106,10 @@ func TestALongCheckBoxIsClickedByItsText(t *testing.T) {
 	}
 	area.Tapped(nil)
 	if got := fmt.Sprint(b.options.folderAccess()); got != "[0]" {
-		t.Errorf("the click opens %s", got)
+		t.Errorf(`the click opens %s, want "[0]"`, got)
 	}
 	if !strings.Contains(b.allowText, "folder") {
-		t.Errorf("Allow says %q", b.allowText)
+		t.Errorf(`Allow says %q, want "folder" in it`, b.allowText)
 	}
 }
 

@@ -99,13 +99,13 @@ func TestInboxFitsANarrowWindow(t *testing.T) {
 	in.Update(inboxView())
 	w.Resize(fyne.NewSize(narrow, 560))
 	if got := in.Box.MinSize().Width; got > narrow {
-		t.Errorf("it needs %v of width", got)
+		t.Errorf("it needs %v of width, want at most %v", got, narrow)
 	}
 	pagetest.Shot(t, w, "inbox-narrow-largest")
 	row := in.rows[0]
 	last := fyne.CurrentApp().Driver().AbsolutePositionForObject(row.later)
 	if end := last.X + row.later.Size().Width; end > narrow {
-		t.Errorf("its last button ends at %v", end)
+		t.Errorf("its last button ends at %v, want at most %v", end, narrow)
 	}
 	if next := fyne.CurrentApp().Driver().AbsolutePositionForObject(in.rows[1].box); last.Y+row.later.Size().Height > next.Y {
 		t.Error("its last button overlaps the next question")

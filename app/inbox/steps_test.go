@@ -128,7 +128,7 @@ func TestBlockedAccessIsOfferedBesideTheCall(t *testing.T) {
 	b.toggle(1)
 	b.wait(2 * time.Second)
 	if got := b.frame.allow.Main.Text; got != "Allow once with network and folder access" {
-		t.Errorf("the button says %q", got)
+		t.Errorf(`the button says %q, want "Allow once with network and folder access"`, got)
 	}
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
@@ -169,7 +169,7 @@ func TestLabelsNeverOverlap(t *testing.T) {
 			}
 		})
 		if seen < 5 {
-			t.Errorf("only %d labels are seen", seen)
+			t.Errorf("only %d labels are seen, want at least 5", seen)
 		}
 		pagetest.Shot(b.t, b.window, fmt.Sprintf("approve-largest-%v", width))
 	}
@@ -193,7 +193,7 @@ func TestFolderIsOpenedForThisCommandOnlyWhenItIsChosen(t *testing.T) {
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-folder")
 	if b.frame.allow.Main.Text != "Allow once with folder access" {
-		t.Errorf("the button says %q", b.frame.allow.Main.Text)
+		t.Errorf(`the button says %q, want "Allow once with folder access"`, b.frame.allow.Main.Text)
 	}
 	test.Tap(b.frame.allow.Main)
 	b.want("q allow once")
@@ -238,7 +238,7 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	test.Tap(b.frame.allow.Main)
 	b.want("one allow once", "two allow once", "three allow once")
 	if len(b.replies) != 1 {
-		t.Errorf("%d calls were made", len(b.replies))
+		t.Errorf("%d calls were made, want 1", len(b.replies))
 	}
 	if b.allowText != "Allow once" || b.frame.deny.Text != "Deny" {
 		t.Errorf("the next question's buttons say %q and %q", b.allowText, b.frame.deny.Text)
@@ -260,14 +260,14 @@ func TestLaterEqualQuestionIsOffered(t *testing.T) {
 	b.Select(b.Current().ID, true)
 	b.wait(2 * time.Second)
 	if b.frame.allow.Main.Text != "Allow all 2 once" {
-		t.Errorf("the button says %q", b.frame.allow.Main.Text)
+		t.Errorf(`the button says %q, want "Allow all 2 once"`, b.frame.allow.Main.Text)
 	}
 	b.Update([]protocol.Question{ask("one", "make"), ask("two", "make"), ask("three", "make")}, feed.View{})
 	test.Tap(b.frame.allow.Main) // the button said 2
 	b.want()
 	b.wait(2 * time.Second)
 	if b.frame.allow.Main.Text != "Allow all 3 once" {
-		t.Errorf("the button says %q", b.frame.allow.Main.Text)
+		t.Errorf(`the button says %q, want "Allow all 3 once"`, b.frame.allow.Main.Text)
 	}
 	b.Update([]protocol.Question{ask("one", "make")}, feed.View{})
 	b.wait(2 * time.Second)

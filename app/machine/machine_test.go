@@ -19,6 +19,6 @@ func TestPresenceIsShownAsMeasured(t *testing.T) {
 		}
 	}
 	if got := Presence(feed.View{Status: feed.Status{Remote: true}}, protocol.NodeInfo{Online: true, Local: true}, now); got != "the gateway's computer" {
-		t.Errorf("seen from elsewhere it is %q", got)
+		t.Errorf(`seen from elsewhere it is %q, want "the gateway's computer"`, got)
 	}
 }

@@ -80,7 +80,7 @@ func TestRightToLeftListsHaveTheirMarkersOnTheRight(t *testing.T) {
 			t.Errorf("%q stands in by %g at the left and %g at the right", p.flow.paragraphs[i].text(), l.left, l.right)
 		}
 		if got := marked(l, 300-l.right, 300); got != right {
-			t.Errorf("%q has a mark at the right: %v", p.flow.paragraphs[i].text(), got)
+			t.Errorf("%q has a mark at the right: %v, want %v", p.flow.paragraphs[i].text(), got, right)
 		}
 		if got := marked(l, 0, 20); got == right {
 			t.Errorf("%q has a mark at the left: %v", p.flow.paragraphs[i].text(), got)
@@ -95,10 +95,10 @@ func TestRichTextSearchIgnoresCase(t *testing.T) {
 	p := newRichText(parse("The *Parser* parses.\n\nA parser."))
 	widgettest.Window(t, p, 400, 100)
 	if n := p.text.Find("PARSE"); n != 3 {
-		t.Errorf("found %d times", n)
+		t.Errorf("found %d times, want 3", n)
 	}
 	if n := p.text.Find(""); n != 0 {
-		t.Errorf("nothing is found %d times", n)
+		t.Errorf("nothing is found %d times, want 0", n)
 	}
 }
 

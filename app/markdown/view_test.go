@@ -126,13 +126,13 @@ func TestTableUsesTheAvailableWidth(t *testing.T) {
 			t.Errorf("at %v the table is %v wide", width, got)
 		}
 		if name := tab.widths[0]; name > 80 {
-			t.Errorf("at %v the short column is %v wide", width, name)
+			t.Errorf("at %v the short column is %v wide, want at most 80", width, name)
 		}
 	}
 	m := NewView()
 	widgettest.Window(t, m, 640, 500)
 	m.SetText("| a | b |\n|---|---|\n| 1 | 2 |")
 	if got := m.box.Objects[0].(*widgets.Scroller).Content.MinSize().Width; got > 100 {
-		t.Errorf("a small table is %v wide", got)
+		t.Errorf("a small table is %v wide, want at most 100", got)
 	}
 }

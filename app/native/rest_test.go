@@ -142,7 +142,7 @@ func TestFunctionsAndEventsWakeTheThreadAtOnce(t *testing.T) {
 			t.Errorf("frames in the second after an event: got %d, want all", n)
 		}
 		if after := l.drawn.Load().Sub(at); after > frameTime {
-			t.Errorf("an event is drawn after %v", after)
+			t.Errorf("an event is drawn after %v, want at most %v", after, frameTime)
 		}
 	})
 }

@@ -216,7 +216,7 @@ func TestRevokedTrustHasNoExpiryToSetButExpiredTrustHas(t *testing.T) {
 	p.show(v)
 	showPairing(p, r)
 	if item := p.item(v.Machines[1]); item.Detail != "expired" {
-		t.Errorf("in the list the machine is %q", item.Detail)
+		t.Errorf(`in the list the machine is %q, want "expired"`, item.Detail)
 	}
 	for _, open := range []func(){func() { p.Open("nas") }, func() { p.openClient("tab") }} {
 		open()

@@ -38,7 +38,7 @@ func TestPairedMachineIsRevokedBeforeItIsForgotten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := len(f.Called(protocol.DeviceRevoke.Name)); n != 1 {
-			t.Errorf("revoked %d times", n)
+			t.Errorf("revoked %d times, want 1", n)
 		}
 		if list := f.Called(protocol.NodeForget.Name); len(list) != 2 || !strings.Contains(string(list[0]), `"force":true`) {
 			t.Errorf("forgotten: got %s; want length 2 and `\"force\":true` in list[0]", list)

@@ -220,7 +220,7 @@ func TestNotificationTextsAreValidCStrings(t *testing.T) {
 		want          permission
 	}{{0, 0, undecided}, {0, 1, undecided}, {1, 1, refused}, {2, 0, quiet}, {2, 1, granted}, {2, 2, granted}, {3, 1, granted}} {
 		if got := permissionOf(c.status, c.style); got != c.want {
-			t.Errorf("status %d, style %d: %v", c.status, c.style, got)
+			t.Errorf("status %d, style %d: %v, want %v", c.status, c.style, got, c.want)
 		}
 	}
 }

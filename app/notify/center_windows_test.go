@@ -51,7 +51,7 @@ func TestWindowsClicksArriveInOrder(t *testing.T) {
 		t.Errorf("nil: 0x%x", hr)
 	}
 	if hr, _, _ := syscall.SyscallN(h.table[3], uintptr(unsafe.Pointer(h)), 0, 0); hr != sOK {
-		t.Errorf("an event without arguments: 0x%x", hr)
+		t.Errorf("an event without arguments: 0x%x, want %x", hr, sOK)
 	}
 	var got []event
 	setActivated(func(arguments string) { got = append(got, clickEvent(arguments)) })

@@ -74,7 +74,7 @@ func applyEdits(t *testing.T, file string, args json.RawMessage) string {
 	}
 	for _, s := range append([]step{in.step}, in.Edits...) {
 		if strings.Count(file, s.OldString) != 1 {
-			t.Fatalf("%q is in the file %d times", s.OldString, strings.Count(file, s.OldString))
+			t.Fatalf("%q is in the file %d times, want 1", s.OldString, strings.Count(file, s.OldString))
 		}
 		file = strings.Replace(file, s.OldString, s.NewString, 1)
 	}

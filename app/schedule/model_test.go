@@ -231,7 +231,7 @@ func TestNotificationsAreChangedOnlyWhenChosen(t *testing.T) {
 	quiet := protocol.CronJob{ID: "a", Name: "n", Spec: protocol.CronMode{Mode: protocol.CronTask, Message: "m", Deliver: new(false)}}
 	f := fieldsOf(quiet)
 	if f.Notify != protocol.NotifyNever {
-		t.Errorf("a task without delivery notifies %q", f.Notify)
+		t.Errorf("a task without delivery notifies %q, want %q", f.Notify, protocol.NotifyNever)
 	}
 	if p := f.patch(protocol.CronSchedule{}, quiet.Spec, false, time.Now()); p.Notify != nil || p.Spec.Deliver != nil {
 		t.Errorf("without a change: %+v", p)

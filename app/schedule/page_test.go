@@ -75,7 +75,7 @@ func TestViewsMatchGolden(t *testing.T) {
 	p.show(v)
 	golden.Markup(t, "detail", p.Box)
 	if row := p.detail.runs.Items()[1].Text; row != "Done: All backups are good." {
-		t.Errorf("the row says %q", row)
+		t.Errorf(`the row says %q, want "Done: All backups are good."`, row)
 	}
 	test.Tap(pagetest.Button(t, p.Box, "Edit"))
 	golden.Markup(t, "form", p.Box)
@@ -101,7 +101,7 @@ func TestHistoryOfAnotherScheduleIsNotShown(t *testing.T) {
 	p.show(v)
 	p.List.OnChoose(1)
 	if n := len(p.detail.runs.Items()); n != 0 {
-		t.Errorf("it shows %d runs", n)
+		t.Errorf("it shows %d runs, want 0", n)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestHistoryHasRoomBelowALongTask(t *testing.T) {
 	p.List.OnChoose(0)
 	pagetest.Window(t, p.Box, 480, 500)
 	if h := p.detail.runs.Size().Height; h < 120 {
-		t.Errorf("the history is %g high", h)
+		t.Errorf("the history is %g high, want at least 120", h)
 	}
 	if facts := pagetest.Scroll(t, p.Box); facts.Content.Size().Height <= facts.Size().Height {
 		t.Error("what does not fit cannot be scrolled to")
@@ -308,7 +308,7 @@ func TestScheduleFitsANarrowWindow(t *testing.T) {
 	pagetest.Shows(t, p.Box, "The last 2 of 300 runs")
 	pagetest.Shot(t, w, "schedule-largest")
 	if took := p.detail.runs.Items()[1].Detail; took != "" {
-		t.Errorf("a skipped run took %q", took)
+		t.Errorf("a skipped run took %q, want nothing", took)
 	}
 }
 

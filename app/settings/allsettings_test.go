@@ -126,21 +126,21 @@ func TestSearchGroupAndChangedNarrowTheList(t *testing.T) {
 		return n
 	}
 	if shown() != 8 {
-		t.Errorf("%d rows of all", shown())
+		t.Errorf("%d rows of all, want 8", shown())
 	}
 	a.filter.SetText("schedules run")
 	if shown() != 1 {
-		t.Errorf("%d rows found", shown())
+		t.Errorf("%d rows found, want 1", shown())
 	}
 	a.filter.SetText("")
 	a.group.SetSelected("Schedules")
 	if shown() != 2 {
-		t.Errorf("%d rows of a group", shown())
+		t.Errorf("%d rows of a group, want 2", shown())
 	}
 	a.group.SetSelected(allGroups)
 	a.changedOnly.SetChecked(true)
 	if shown() != 2 {
-		t.Errorf("%d rows that were changed", shown())
+		t.Errorf("%d rows that were changed, want 2", shown())
 	}
 }
 
@@ -150,7 +150,7 @@ func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
 	r := a.rows["timeouts.llmMs"]
 	e := r.focusTarget.(*widgets.Entry)
 	if e.Text != "1 minute" {
-		t.Fatalf("it shows %q", e.Text)
+		t.Fatalf(`it shows %q, want "1 minute"`, e.Text)
 	}
 	*refuse = protocol.ErrBadRequest.With("timeouts.llmMs must be a whole number from 1000 to 86400000, not 1")
 	e.SetText("1 ms")
@@ -287,7 +287,7 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 	a.update(v)
 	t.Logf("the first of 60 settings: %v", time.Since(began))
 	if n := len(a.rows); n != rowBatch {
-		t.Errorf("%d rows are built before anything is seen", n)
+		t.Errorf("%d rows are built before anything is seen, want %d", n, rowBatch)
 	}
 	w.Canvas().Capture()
 	for len(rest) > 0 {
@@ -298,7 +298,7 @@ func TestAllSettingsOpenAtOnce(t *testing.T) {
 		t.Logf("%d rows: %v", len(a.rows), time.Since(began))
 	}
 	if len(a.rows) != 60 {
-		t.Errorf("%d rows of 60", len(a.rows))
+		t.Errorf("%d rows of 60, want 60", len(a.rows))
 	}
 	a.update(v) // the same view builds nothing
 	if len(rest) > 0 {

@@ -14,6 +14,6 @@ func TestTheChangesOfAVersionAreFound(t *testing.T) {
 		})
 	}
 	if got := ChangesOf("# Changelog\n", "1"); got != "" {
-		t.Errorf("an empty changelog has %q", got)
+		t.Errorf("an empty changelog has %q, want nothing", got)
 	}
 }

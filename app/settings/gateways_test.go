@@ -119,7 +119,7 @@ func TestGatewayIsAddedOpenedAndRemoved(t *testing.T) {
 		f.answers <- protocol.ErrConflict.With("another machine is already called vm").WithDetails(protocol.NameTaken{Free: "vm-2"})
 		says("“vm-2” is free: press Pair again")
 		if e.name.Text != "vm-2" {
-			t.Errorf("the name is %q", e.name.Text)
+			t.Errorf(`the name is %q, want "vm-2"`, e.name.Text)
 		}
 		f.down = "no way there"
 		press(pairText)

@@ -184,7 +184,7 @@ func TestRefusalIsInTheWordsOfThePage(t *testing.T) {
 		"only an owner may": "only an owner may",
 	} {
 		if got := refusalText(s, errors.New(text)); got != want {
-			t.Errorf("%q is said as %q", text, got)
+			t.Errorf("%q is said as %q, want %q", text, got, want)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 	for _, width := range []float32{480, 880} {
 		inSettings(t, width, func(t *testing.T, s *testPage) {
 			if s.narrow != (width < 600) {
-				t.Fatalf("%v wide: narrow is %v", width, s.narrow)
+				t.Fatalf("%v wide: narrow is %v, want %v", width, s.narrow, (width < 600))
 			}
 			s.choose(s.indexOf("Skills"))
 			s.inner = 1

@@ -191,7 +191,7 @@ func TestThisComputerChangesTheReachOfTheAgent(t *testing.T) {
 		test.Tap(pagetest.Button(t, page, "Read only"))
 		pagetest.Settle()
 		if got := fmt.Sprint(c.reach); got != "{false read-only ask [/srv/data:ro]}" {
-			t.Errorf("it reaches %s", got)
+			t.Errorf(`it reaches %s, want "{false read-only ask [/srv/data:ro]}"`, got)
 		}
 		c.fail = protocol.ErrForbidden.With("the folder is gone")
 		if !pagetest.Button(t, page, "Ask each time").Primary {
@@ -385,7 +385,7 @@ func TestControlBelowItsNameKeepsAGap(t *testing.T) {
 		o := labelledValue("Thinking", widgets.NewSelect([]string{"low"}, nil)).(*fyne.Container)
 		pagetest.Window(t, o, 300, 200)
 		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+style.Gap {
-			t.Errorf("the name ends at %v, the control begins at %v", name.Position().Y+name.Size().Height, control.Position().Y)
+			t.Errorf("the name ends at %v, the control begins at %v, want at least %v", name.Position().Y+name.Size().Height, control.Position().Y, name.Position().Y+name.Size().Height+style.Gap)
 		}
 	})
 }
@@ -432,7 +432,7 @@ func TestGeneralShowsChangesFromElsewhere(t *testing.T) {
 			t.Helper()
 			for _, text := range []string{"Match system", "Light", "Dark", "Small", "Normal", "Large", "Largest"} {
 				if on := pagetest.Button(t, page, text).Primary; on != slices.Contains(want, text) {
-					t.Errorf("%s: chosen is %v", text, on)
+					t.Errorf("%s: chosen is %v, want %v", text, on, slices.Contains(want, text))
 				}
 			}
 		}

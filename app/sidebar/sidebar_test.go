@@ -215,7 +215,7 @@ func TestSeveralChatsAreSelectedWithCtrlAndShift(t *testing.T) {
 	}
 	b.List.TypedShortcut(&fyne.ShortcutSelectAll{})
 	if n := strings.Count(b.lines(), "✓"); n != 5 {
-		t.Errorf("Ctrl+A selects %d chats", n)
+		t.Errorf("Ctrl+A selects %d chats, want 5", n)
 	}
 	b.Show(Place{Chat: "new"}) // which is not stored
 	b.List.TypedShortcut(&fyne.ShortcutSelectAll{})
@@ -264,7 +264,7 @@ func TestListWithoutChatsHasNoHeading(t *testing.T) {
 	}
 	b.update(feed.View{Status: feed.Status{Loaded: true}, Sessions: feed.Sessions{List: []protocol.SessionEntry{{SessionKey: "s", Title: "A chat"}}}}, "")
 	if got := b.heads(); !strings.HasPrefix(got, "CHATS") {
-		t.Errorf("headings with a chat: %q", got)
+		t.Errorf(`headings with a chat: %q, want it to begin with "CHATS"`, got)
 	}
 }
 

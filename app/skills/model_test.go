@@ -194,7 +194,7 @@ func TestSkillWords(t *testing.T) {
 	}
 	for text, want := range map[string]string{"---\nname: x\n---\nbody": "body", "---\n---\nbody": "body", "no front": "no front", "---\nnever ends": "---\nnever ends", "---\nname: x\n---": "", "--- \nname: x\n---\t\nbody": "body"} {
 		if got := skillBody(text); got != want {
-			t.Errorf("the body of %q is %q", text, got)
+			t.Errorf("the body of %q is %q, want %q", text, got, want)
 		}
 	}
 }

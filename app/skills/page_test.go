@@ -97,12 +97,12 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 			pagetest.Shot(t, p.w, "skills-one-"+name+size)
 			pagetest.Shows(t, p.Box, "laptop can run it", "server lacks the program git", "Cellar is offline", "GITHUB_TOKEN", "Its file has an error.")
 			if w := p.Box.MinSize().Width; w > 480 {
-				t.Errorf("the page needs a width of %v", w)
+				t.Errorf("the page needs a width of %v, want at most 480", w)
 			}
 			p.openForm()
 			pagetest.Shot(t, p.w, "skills-new-"+name+size)
 			if w := p.Box.MinSize().Width; w > 480 {
-				t.Errorf("the form needs a width of %v", w)
+				t.Errorf("the form needs a width of %v, want at most 480", w)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 		state = protocol.ServerReady
 		g.Change(protocol.Change{Kind: protocol.ChangeServers})
 		if s, _ := f.View().Servers.Server("docs"); s.State != protocol.ServerReady {
-			t.Errorf("after a change the server is %q", s.State)
+			t.Errorf("after a change the server is %q, want %q", s.State, protocol.ServerReady)
 		}
 	})
 }

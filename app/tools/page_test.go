@@ -295,7 +295,7 @@ func TestALongNameOfAToolDoesNotWidenThePage(t *testing.T) {
 	p.show(v)
 	p.open("github")
 	if got := p.Box.MinSize().Width; got > 480 {
-		t.Errorf("the page is %v wide", got)
+		t.Errorf("the page is %v wide, want at most 480", got)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestPicturesOfAMessageStandInAsManyLinesAsTheyNeed(t *testing.T) {
 	widgets.Fit(m, 480)
 	for i, o := range m.images.Objects {
 		if end := o.Position().X + o.Size().Width; end > 480 {
-			t.Errorf("picture %d ends at %v of 480", i, end)
+			t.Errorf("picture %d ends at %v of 480, want at most 480", i, end)
 		}
 	}
 	if three := 3 * m.images.Objects[0].Size().Height; m.Size().Height < three {

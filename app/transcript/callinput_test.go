@@ -41,7 +41,7 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 				}
 				c, _ := cardWithApproval(t, size.width, size.scale, tool)
 				if got := button(c, "Allow once") != nil; got != whole {
-					t.Errorf("%d letters at %v: Allow is offered: %v", letters, size, got)
+					t.Errorf("%d letters at %v: Allow is offered: %v, want %v", letters, size, got, whole)
 				}
 				if button(c, "Review…") == nil || button(c, "Deny") == nil {
 					t.Errorf("%d letters at %v: there is no way to review or deny", letters, size)
@@ -50,7 +50,7 @@ func TestAQuestionIsAllowedOnlyFromACardThatShowsAllOfIt(t *testing.T) {
 				c.OnAllow = func() { allowed = true }
 				c.allow.Tapped(nil)
 				if allowed != whole {
-					t.Errorf("%d letters at %v: allowed: %v", letters, size, allowed)
+					t.Errorf("%d letters at %v: allowed: %v, want %v", letters, size, allowed, whole)
 				}
 				if !c.input.Visible() {
 					if c.argument.Cut() {

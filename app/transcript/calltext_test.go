@@ -137,7 +137,7 @@ func TestMarkingEndsWithinAnOutput(t *testing.T) {
 	out := tr.rows.visible["c"].row.Passages()[2].(*code.View)
 	out.OnPress(out, 9, 2)
 	if got := tr.Selection.Text(); got != "three" {
-		t.Errorf("a second press marked %q", got)
+		t.Errorf(`a second press marked %q, want "three"`, got)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 		return at
 	}
 	if at := drag(40, -10); at != (fyne.Position{}) {
-		t.Fatalf("within the output it scrolled to %v", at)
+		t.Fatalf("within the output it scrolled to %v, want %v", at, (fyne.Position{}))
 	}
 	first := tr.Selection.Text()
 	if at := drag(40, 12); at.Y < 12 || at.X != 0 {
@@ -183,7 +183,7 @@ func TestMarkingBeyondAnOutputScrollsIt(t *testing.T) {
 		t.Error("it scrolls on after the mouse was let go")
 	}
 	if y := tr.rows.visible["c"].y; y != 0 {
-		t.Errorf("the transcript moved to %v", y)
+		t.Errorf("the transcript moved to %v, want 0", y)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestLineRepeatedInThePanelIsFoundOnce(t *testing.T) {
 		t.Errorf("folded it is found %d times in %d texts", n, len(folded))
 	}
 	if n := selection.Count(strings.Join(open, "\n"), "needle"); n != 4 {
-		t.Errorf("open it is found %d times", n)
+		t.Errorf("open it is found %d times, want 4", n)
 	}
 	tr.Search.Find("needle")
 	list := tr.rows.visible["open"].row.Passages()
@@ -211,7 +211,7 @@ func TestLineRepeatedInThePanelIsFoundOnce(t *testing.T) {
 		}
 	}
 	if len(line.Selectable().Hits) != 3 {
-		t.Errorf("in the line %d places are marked", len(line.Selectable().Hits))
+		t.Errorf("in the line %d places are marked, want 3", len(line.Selectable().Hits))
 	}
 	if !tr.Search.ShowHit("folded", 0) || tr.Search.ShowHit("folded", 2) {
 		t.Errorf("in a folded line there is room for the first place (%v) and not for the last (%v)", tr.Search.ShowHit("folded", 0), tr.Search.ShowHit("folded", 2))
@@ -249,10 +249,10 @@ func TestLiveOutputKeepsTheSelection(t *testing.T) {
 	for i, output := range []string{lines(0, 44), lines(10, 50), lines(20, 60) + "line 6", lines(0, 61)} {
 		show(tr, CallRunning, output)
 		if got := tr.Selection.Text(); got != "line 30 of the" {
-			t.Fatalf("after step %d %q is marked", i, got)
+			t.Fatalf(`after step %d %q is marked, want "line 30 of the"`, i, got)
 		}
 		if got := out.Slice(out.Selectable().From, out.Selectable().To); got != "line 30 of the" {
-			t.Errorf("after step %d %q is shown as marked", i, got)
+			t.Errorf(`after step %d %q is shown as marked, want "line 30 of the"`, i, got)
 		}
 	}
 	show(tr, CallDone, "something else")

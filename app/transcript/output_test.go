@@ -32,7 +32,7 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 		t.Fatalf("folded:\n%s", text)
 	}
 	if got := c.output.size.Text; got != "1,234 lines" {
-		t.Errorf("the size is %q", got)
+		t.Errorf(`the size is %q, want "1,234 lines"`, got)
 	}
 	test.Tap(button(c, "Show all"))
 	if text = c.output.panel.View().Selectable().PlainText(); strings.Count(text, "\n") != 1233 {

@@ -104,7 +104,7 @@ func TestTranscriptKeepsFewRowsOfMany(t *testing.T) {
 		assertGapless(t, tr)
 	}
 	if *created > 60 {
-		t.Errorf("%d rows were made", *created)
+		t.Errorf("%d rows were made, want at most 60", *created)
 	}
 }
 
@@ -299,6 +299,6 @@ func TestTranscriptLeavesTheFocusToTheComposer(t *testing.T) {
 		tr.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 200)})
 	}
 	if w.Canvas().Focused() != field {
-		t.Errorf("the keyboard went to %T", w.Canvas().Focused())
+		t.Errorf("the keyboard went to %T, want %T", w.Canvas().Focused(), field)
 	}
 }

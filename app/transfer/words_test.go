@@ -96,7 +96,7 @@ func TestTransferEndIsNotifiedOnce(t *testing.T) {
 			change(x)
 		}
 		if n := len(a.View().Transfers.Finished); n != 32 {
-			t.Errorf("%d are remembered", n)
+			t.Errorf("%d are remembered, want 32", n)
 		}
 	})
 }

@@ -66,7 +66,7 @@ func TestRemovedTransferCanBeRestoredForAWhile(t *testing.T) {
 		undo()
 		shows("t0 t1 t2 of 3")
 		if n := a.View().Changed.History - before; n != 2 {
-			t.Errorf("the page was told %d times", n)
+			t.Errorf("the page was told %d times, want 2", n)
 		}
 		undo = (Model{a}).Remove("t1")
 		time.Sleep(feed.UndoTime - time.Second)
@@ -89,7 +89,7 @@ func TestOnlyEndedTransfersAreCleared(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := historyOf(t, a); got != "of 0" {
-			t.Errorf("%q is shown", got)
+			t.Errorf(`%q is shown, want "of 0"`, got)
 		}
 		undo()
 		synctest.Wait()

@@ -149,7 +149,7 @@ func TestReplacedFilesAreListedAndCanBeRestored(t *testing.T) {
 		pagetest.Shot(t, w, fmt.Sprint("replaced-", i))
 		pagetest.Shows(t, p.Box, want.says)
 		if can := strings.Contains(test.RenderObjectToMarkup(p.Box), "Restore replaced files"); can != want.can {
-			t.Errorf("%d: it can be brought back: %v", i, can)
+			t.Errorf("%d: it can be brought back: %v, want %v", i, can, want.can)
 		}
 		p.Back()
 	}
@@ -165,7 +165,7 @@ func TestNarrowCardsShowTheFileName(t *testing.T) {
 	}{{900, "Cancel"}, {400, ""}, {900, "Cancel"}} {
 		w.Resize(fyne.NewSize(want.width, 500))
 		if got := p.cards["a"].cancel.Text; got != want.word {
-			t.Errorf("at %g the button says %q", want.width, got)
+			t.Errorf("at %g the button says %q, want %q", want.width, got, want.word)
 		}
 	}
 }

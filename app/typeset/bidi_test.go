@@ -116,7 +116,7 @@ func TestDirectionContinuesThroughStyles(t *testing.T) {
 	bold := Style{Size: 14, Bold: true}
 	l := LayOut([]Run{{Text: "room ", Style: size}, {Text: "שלום", Style: bold}, {Text: " ", Style: size}, {Text: "123", Style: bold}, {Text: " is free", Style: size}}, 0, 1.45)
 	if got := visualText(l, 0); got != "room 123 םולש is free" {
-		t.Errorf("it stands as %q", got)
+		t.Errorf(`it stands as %q, want "room 123 םולש is free"`, got)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestEachLineIsReorderedSeparately(t *testing.T) {
 		got := strings.TrimSpace(visualText(l, i))
 		if i == 0 {
 			if !strings.HasPrefix(got, "ab ") {
-				t.Errorf("the first line is %q", got)
+				t.Errorf(`the first line is %q, want it to begin with "ab "`, got)
 			}
 			continue
 		}

@@ -70,7 +70,7 @@ func TestRightToLeftTextIsAlignedRight(t *testing.T) {
 		t.Errorf("what follows is at %v", abc)
 	}
 	if at := l.Index(299, 5, 300); at != 0 {
-		t.Errorf("the right end is place %d", at)
+		t.Errorf("the right end is place %d, want 0", at)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestPlacesAndBoxesAgree(t *testing.T) {
 				t.Errorf("rune %d is found as %d", i, at)
 			}
 			if at := l.Index(b.X+b.Width*0.7, b.Y+1, 120); at != i+1 {
-				t.Errorf("behind rune %d is found as %d", i, at)
+				t.Errorf("behind rune %d is found as %d, want %d", i, at, i+1)
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestLettersThatNoFontHasAreNotLookedForOneByOne(t *testing.T) {
 	}
 	lay(string(text), 300)
 	if n := len(facesFor(Style{Size: 14}).lacks); n > 64 {
-		t.Errorf("%d letters were looked for", n)
+		t.Errorf("%d letters were looked for, want at most 64", n)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestPicturesAreColoured(t *testing.T) {
 		}
 	}
 	if coloured < 50 {
-		t.Errorf("%d dots have a colour", coloured)
+		t.Errorf("%d dots have a colour, want at least 50", coloured)
 	}
 }
 

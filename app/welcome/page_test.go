@@ -55,7 +55,7 @@ func TestLookingAgainForServersKeepsTheKeyboard(t *testing.T) {
 	p.showText("Searching for model servers…", "muted", p.searchAgain)
 	p.show(nil, errors.New("no network"))
 	if c.Focused() != fyne.Focusable(p.searchAgain) {
-		t.Errorf("after it failed, %T has the keyboard", c.Focused())
+		t.Errorf("after it failed, %T has the keyboard, want %T", c.Focused(), fyne.Focusable(p.searchAgain))
 	}
 	p.show([]protocol.DetectedServer{{Name: "Ollama", BaseURL: "http://127.0.0.1:11434"}}, nil)
 	if got, ok := c.Focused().(*widgets.Button); !ok || got.Text != "Use Ollama" {

@@ -56,7 +56,7 @@ func TestAHeadingThatChangesItsLettersChangesItsFont(t *testing.T) {
 	widgettest.Window(t, h, 200, 40)
 	drawn := test.WidgetRenderer(h).Objects()[0].(*canvas.Text)
 	if drawn.FontSource != theme.DefaultTextBoldFont() {
-		t.Errorf("plain letters take %v", drawn.FontSource)
+		t.Errorf("plain letters take %v, want %v", drawn.FontSource, theme.DefaultTextBoldFont())
 	}
 	h.SetText("a 🚀")
 	if drawn.FontSource != nil {
@@ -66,7 +66,7 @@ func TestAHeadingThatChangesItsLettersChangesItsFont(t *testing.T) {
 	b.Primary = true
 	b.Refresh()
 	if r := test.WidgetRenderer(b).(*buttonRenderer); r.text.FontSource != theme.DefaultTextBoldFont() {
-		t.Errorf("a button takes %v", r.text.FontSource)
+		t.Errorf("a button takes %v, want %v", r.text.FontSource, theme.DefaultTextBoldFont())
 	}
 	if got, want := MeasureText("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}), fyne.MeasureText("Fairlead", style.Size("text"), fyne.TextStyle{Bold: true}); got != want {
 		t.Errorf("alone it measures %v, among others %v", got, want)

@@ -49,7 +49,7 @@ func TestRowListDrawsVisibleRowsAndReusesThem(t *testing.T) {
 		t.Errorf("%d rows are drawn, from %s", len(got), got[0])
 	}
 	if made := len(l.lines) + len(l.free); made > 30 {
-		t.Errorf("%d lines were made", made)
+		t.Errorf("%d lines were made, want at most 30", made)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestRowListMovesItsCursorOverHeadings(t *testing.T) {
 	}
 	l.Set(nil)
 	if l.Cursor() != -1 {
-		t.Errorf("the cursor of an empty list is on %d", l.Cursor())
+		t.Errorf("the cursor of an empty list is on %d, want -1", l.Cursor())
 	}
 }
 

@@ -144,13 +144,13 @@ func TestListSaysWhichLineIsAtAPlace(t *testing.T) {
 		}
 	}
 	if seen < 10 {
-		t.Errorf("only %d lines were looked at", seen)
+		t.Errorf("only %d lines were looked at, want at least 10", seen)
 	}
 	l.ScrollToOffset(0)
 	l.Set(items[:1])
 	for _, at := range []fyne.Position{{X: 5, Y: 50}, {X: 50, Y: 5}, {X: 50, Y: 300}} {
 		if got := l.ItemAt(at); got != -1 {
-			t.Errorf("at %v is line %d of one", at, got)
+			t.Errorf("at %v is line %d of one, want -1", at, got)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestPictureIsShownWholeAndEnlarged(t *testing.T) {
 	w := widgettest.Window(t, z.Scroller, 400, 400)
 	z.Scroller.Resize(fyne.NewSize(400, 400))
 	if z.Size() != fyne.NewSize(400, 400) {
-		t.Fatalf("at first it has %v", z.Size())
+		t.Fatalf("at first it has %v, want %v", z.Size(), fyne.NewSize(400, 400))
 	}
 	test.TapAt(z, fyne.NewPos(300, 200)) // three quarters of its width, half of its height
 	scale := w.Canvas().Scale()
@@ -51,7 +51,7 @@ func TestPictureIsShownWholeAndEnlarged(t *testing.T) {
 	}
 	z.Step(100)
 	if z.factor != maxZoom {
-		t.Errorf("the nearest is %v", z.factor)
+		t.Errorf("the nearest is %v, want %v", z.factor, maxZoom)
 	}
 	z.Step(0)
 	if z.factor != 0 {

@@ -157,7 +157,7 @@ func TestHiddenWindowReturnsWithItsContent(t *testing.T) {
 		t.Errorf("the size is %v, want 900 × 700", got)
 	}
 	if got := w.Chat.Page.Pane.Draft(); got != "half a thought" {
-		t.Errorf("the draft is %q", got)
+		t.Errorf(`the draft is %q, want "half a thought"`, got)
 	}
 	test.Type(w.Chat.Window.Canvas().Focused(), " more")
 	if got := w.Chat.Page.Pane.Draft(); !strings.Contains(got, " more") {
@@ -240,7 +240,7 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 	w.Chat.FocusComposer()
 	w.side.toggle()
 	if f := w.Chat.Window.Canvas().Focused(); f != fyne.Focusable(w.Sidebar.Search) {
-		t.Errorf("%T under the drawer has the keyboard", f)
+		t.Errorf("%T under the drawer has the keyboard, want %T", f, fyne.Focusable(w.Sidebar.Search))
 	}
 	w.Sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if w.side.drawer.Visible() || w.Chat.Window.Canvas().Focused() != fyne.Focusable(w.Chat.Page.Pane.Composer()) {
@@ -259,6 +259,6 @@ func TestEscapeOnAPageNeverTypesIntoTheChatBehindIt(t *testing.T) {
 		}
 	}
 	if left != 2 {
-		t.Errorf("the page was asked %d times", left)
+		t.Errorf("the page was asked %d times, want 2", left)
 	}
 }

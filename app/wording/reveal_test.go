@@ -42,7 +42,7 @@ func TestNamesOfFilesHideNothingAndKeepTheirEmoji(t *testing.T) {
 		"👨\u200d👩\u200d👧 ❤\ufe0f.png": "👨\u200d👩\u200d👧 ❤\ufe0f.png", "שלום.txt": "שלום.txt",
 	} {
 		if got := VisibleName(name); got != want {
-			t.Errorf("%q is shown as %q", name, got)
+			t.Errorf("%q is shown as %q, want %q", name, got, want)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func TestRulesAboutFilesHoldForUnknownCodeByTheSandboxOnly(t *testing.T) {
 			q := command("ls")
 			q.Host = h
 			if d := r.Decide(t.Context(), q); d.Files() != "" {
-				t.Errorf("%s: ls runs no code, and it says %q", name, d.Files())
+				t.Errorf("%s: ls runs no code, and it says %q, want nothing", name, d.Files())
 			}
 		})
 	}

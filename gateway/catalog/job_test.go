@@ -233,7 +233,7 @@ func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 	b.must(app("a"), "fs_mkdir", statArgs)
 	b.must(app("a"), "fs_mkdir", statArgs)
 	if len(b.calls) != 4 {
-		t.Errorf("calls without a key run once: %d", len(b.calls))
+		t.Errorf("calls without a key run once: %d, want 4", len(b.calls))
 	}
 }
 

@@ -36,7 +36,7 @@ func TestSecretsAreMaskedEverywhere(t *testing.T) {
 			t.Errorf(`Secret = %q, %v; want ok and "sk-very-secret"`, v, ok)
 		}
 		if v, _ := s.Secret("auth.token"); v != "12345678901234567890" {
-			t.Errorf("a token typed as a number became %q", v)
+			t.Errorf(`a token typed as a number became %q, want "12345678901234567890"`, v)
 		}
 		s = open(t, b, dir)
 	}

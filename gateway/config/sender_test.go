@@ -9,10 +9,10 @@ func TestTelephoneNumbersAreComparedByTheirDigits(t *testing.T) {
 		}
 	}
 	if got := SenderID("sms", "12345 67"); got != "1234567" {
-		t.Errorf("a short number is no international one: %q", got)
+		t.Errorf(`a short number is no international one: %q, want "1234567"`, got)
 	}
 	if got := SenderID("matrix", "+49 170 1234567"); got != "+491701234567" {
-		t.Errorf("a number with a plus is one wherever it stands: %q", got)
+		t.Errorf(`a number with a plus is one wherever it stands: %q, want "+491701234567"`, got)
 	}
 }
 

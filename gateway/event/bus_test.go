@@ -135,7 +135,7 @@ func TestPacedTextIsMergedAndDelaysNothingElse(t *testing.T) {
 			t.Errorf("a second of 33 words: got %d pieces with %d letters, want 8 to 12 with 33", pieces, len(text))
 		}
 		if late := time.Since(began) - 33*(time.Second/33); late > 0 {
-			t.Errorf("the message after the text was %s late", late)
+			t.Errorf("the message after the text was %s late, want at most 0", late)
 		}
 	})
 }

@@ -209,7 +209,7 @@ func TestReplacementAndDisconnectFailCalls(t *testing.T) {
 		t.Errorf(`call during a replacement = %v, want the error "Node replaced during tool request: n"`, err)
 	}
 	if first.closed != "Replaced by newer node connection" {
-		t.Errorf("the old link was closed with %q", first.closed)
+		t.Errorf(`the old link was closed with %q, want "Replaced by newer node connection"`, first.closed)
 	}
 	detachFirst() // a late close of the replaced connection
 	if n, _ := h.Node("n"); !n.Online {
@@ -263,7 +263,7 @@ func TestSeedNodeIsGivenTimeToSettle(t *testing.T) {
 		go h.Calls.Call(t.Context(), "n", protocol.ToolInvoke{CallID: "c"}, nil)
 		<-link.events
 		if waited := time.Since(began); waited < settle {
-			t.Errorf("the first event came after %s", waited)
+			t.Errorf("the first event came after %s, want at least %s", waited, settle)
 		}
 		h.Calls.Result("n", protocol.ToolResultParams{CallID: "c"})
 	})

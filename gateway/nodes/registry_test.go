@@ -80,13 +80,13 @@ func TestANodeKeepsTheNameOfItsPairingUntilARename(t *testing.T) {
 		return n.Name
 	}
 	if got := connect(); got != "Anna's tower" {
-		t.Errorf("paired as Anna's tower, it is called %q", got)
+		t.Errorf(`paired as Anna's tower, it is called %q, want "Anna's tower"`, got)
 	}
 	if _, err := h.Update(t.Context(), protocol.NodesUpdateParams{NodeID: "n", Name: ptr("attic")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := connect(); got != "attic" {
-		t.Errorf("renamed to attic, it is called %q", got)
+		t.Errorf(`renamed to attic, it is called %q, want "attic"`, got)
 	}
 }
 

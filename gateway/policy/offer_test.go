@@ -90,7 +90,7 @@ func TestSavedOfferAllowsWhatWasAskedAndLittleElse(t *testing.T) {
 		}
 	}
 	if tried < 20 {
-		t.Errorf("only %d offers", tried)
+		t.Errorf("only %d offers, want at least 20", tried)
 	}
 }
 

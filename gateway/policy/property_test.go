@@ -57,7 +57,7 @@ func TestNoSuffixWidensAnAllowedCommand(t *testing.T) {
 		}
 	}
 	if n < 5000 {
-		t.Errorf("only %d combinations", n)
+		t.Errorf("only %d combinations, want at least 5000", n)
 	}
 }
 
@@ -110,7 +110,7 @@ func TestAnythingAllowedIsAllowedInAllItsParts(t *testing.T) {
 		}
 		for _, p := range got.Parts {
 			if p.Verdict != Allow {
-				t.Errorf("%q is allowed although its part %q is %s", text, p.Text, p.Verdict)
+				t.Errorf("%q is allowed although its part %q is %s, want %s", text, p.Text, p.Verdict, Allow)
 			}
 		}
 	}

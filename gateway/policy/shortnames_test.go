@@ -10,7 +10,7 @@ func TestAShortNameOnWindowsMayBeTheDeniedFile(t *testing.T) {
 		{"tool":"*","path":"C:\\Users\\ann\\.ssh/**","verdict":"deny"},
 		{"tool":"*","path":"~/keys of mine/**","verdict":"deny"}]}`)
 	if got := deny.Decide(Call{Tool: "Read", Cwd: "C:/work", Paths: []string{"C:/Users/ann/.ssh/id"}}); got.Verdict != Deny {
-		t.Errorf("a rule about a drive's folder: %s", got.Verdict)
+		t.Errorf("a rule about a drive's folder: %s, want %s", got.Verdict, Deny)
 	}
 	judge := func(cwd, sh, command string) Verdict {
 		return deny.Decide(Call{Tool: "Bash", Cwd: cwd, Root: cwd, Home: "C:/Users/ann", Shell: sh, Command: command}).Verdict

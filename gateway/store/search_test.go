@@ -107,7 +107,7 @@ func TestSearchPagesThroughAllInOrder(t *testing.T) {
 	}
 	slices.Sort(got)
 	if n := len(slices.Compact(got)); n != 2501 {
-		t.Errorf("%d different ones", n)
+		t.Errorf("%d different ones, want 2501", n)
 	}
 }
 

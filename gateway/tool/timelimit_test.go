@@ -34,6 +34,6 @@ func TestOwnTimeoutOfACallIsRespected(t *testing.T) {
 		t.Errorf("a download: got %s, want more than the %s of the node", got, want)
 	}
 	if got := limit("", protocol.EffectExec, `{"timeout":0}`); got != noLimit {
-		t.Errorf("a command without a time limit ends after %s", got)
+		t.Errorf("a command without a time limit ends after %s, want %s", got, noLimit)
 	}
 }

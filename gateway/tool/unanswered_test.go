@@ -96,7 +96,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 		}
 		for _, kind := range []string{protocol.AskedBySchedule, protocol.AskedByChannel} {
 			if waited, _ := ask(kind+"1", kind, kind); waited != 5*time.Minute {
-				t.Errorf("the first question of a %s waited %s", kind, waited)
+				t.Errorf("the first question of a %s waited %s, want %s", kind, waited, 5*time.Minute)
 			}
 			for i := range 40 {
 				waited, text := ask(kind+"2"+strconv.Itoa(i), kind, kind)
@@ -105,7 +105,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 				}
 			}
 			if waited, _ := ask(kind+"3", kind+" again", kind); waited != 5*time.Minute {
-				t.Errorf("the next run of a %s waited %s", kind, waited)
+				t.Errorf("the next run of a %s waited %s, want %s", kind, waited, 5*time.Minute)
 			}
 		}
 		for i := range 2 {

@@ -108,7 +108,7 @@ func TestAFloodOfOutputCostsTheHelperNothing(t *testing.T) {
 		t.Fatalf("got %v, %v; want no error and Code 0", e, err)
 	}
 	if after := own(helper); after > before+4 {
-		t.Errorf("the helper grew from %d to %d MB", before, after)
+		t.Errorf("the helper grew from %d to %d MB, want at most %d", before, after, before+4)
 	}
 	t.Logf("the helper takes %d MB", own(helper))
 }

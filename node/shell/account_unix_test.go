@@ -45,7 +45,7 @@ func TestRootRunsCommandsAsAnotherUser(t *testing.T) {
 			out := command(b, tooltest.Args{"command": "sh", "username": "daemon", "idle_timeout": 0.3})
 			out = command(b, tooltest.Args{"command_id": out.CommandID, "command": "[ -O $(tty) ] && echo ow''ner; exit\n"})
 			if text, _ := finish(b, out); !strings.Contains(text, "owner") {
-				t.Errorf("the terminal belongs to somebody else: %q", text)
+				t.Errorf(`the terminal belongs to somebody else: %q, want "owner" in it`, text)
 			}
 			out = command(b, tooltest.Args{"command": "sleep 1000", "username": "daemon", "idle_timeout": 0})
 			if _, code := finish(b, command(b, tooltest.Args{"command_id": out.CommandID, "signal": "SIGKILL"})); code != -1 {

@@ -198,7 +198,7 @@ func TestFloodOfOutputUsesLittleMemory(t *testing.T) {
 		t.Errorf(`got %+v; want Tail of length %v and Signal "SIGKILL"`, out, maxTail)
 	}
 	if j.out.bufferSize() > retained {
-		t.Errorf("%d bytes are held at the end", j.out.bufferSize())
+		t.Errorf("%d bytes are held at the end, want at most %d", j.out.bufferSize(), retained)
 	}
 }
 

@@ -137,7 +137,7 @@ func TestNobodyToAskMeansNo(t *testing.T) {
 		}
 	}
 	if got := out.String(); got != "The gateway wants to reach 192.168.1.5:80 from this machine. Allow it from now on? [y/N] \n" {
-		t.Errorf("question: got %q", got)
+		t.Errorf("question: got %q, want %q", got, "The gateway wants to reach 192.168.1.5:80 from this machine. Allow it from now on? [y/N] \n")
 	}
 	blocked := Targets{File: t.TempDir()} // cannot be read
 	if _, err := blocked.resolve(t.Context(), "192.168.1.5:80"); !errors.Is(err, tunnel.ErrDenied) {

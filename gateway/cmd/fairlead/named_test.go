@@ -68,6 +68,6 @@ func TestCommandsNamedInTextsExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	if found < 30 {
-		t.Errorf("only %d commands were found in texts: the pattern is wrong", found)
+		t.Errorf("only %d commands were found in texts: the pattern is wrong, want at least 30", found)
 	}
 }

@@ -21,7 +21,7 @@ func TestModelFileIsTheSameEachTime(t *testing.T) {
 		t.Fatal("not the same bytes, or no GGUF")
 	}
 	if a.Len() > 1<<20 {
-		t.Fatalf("the file has grown to %d bytes", a.Len())
+		t.Fatalf("the file has grown to %d bytes, want at most %d", a.Len(), 1<<20)
 	}
 }
 

@@ -211,7 +211,7 @@ func TestModelListsHaveAnOrderOfPrecedence(t *testing.T) {
 		t.Errorf(`got %+v %v; want no error, Name "My model", ContextWindow 4096, Tools and PriceOut 0`, info, err)
 	}
 	if n := lists.Load(); n != 1 {
-		t.Errorf("the list was asked for %d times", n)
+		t.Errorf("the list was asked for %d times, want 1", n)
 	}
 	list, err := r.Models(t.Context(), "anthropic")
 	if err != nil || len(list) != 2 || list[0].MaxOutput != 5000 || lists.Load() != 2 {

@@ -114,7 +114,7 @@ func TestOtherProgramsCannotReadProtectedProcess(t *testing.T) {
 		})
 	}
 	if out := asUser(own, "ls "+proc+"fd"); !strings.Contains(out, "ermission denied") {
-		t.Errorf("its open files are listed: %q", out)
+		t.Errorf(`its open files are listed: %q, want "ermission denied" in it`, out)
 	}
 	// An unprotected program, to prove that the test could read the secrets.
 	open := exec.Command("/bin/sleep", "60")

@@ -83,7 +83,7 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 				t.Fatalf("%s, the second time: got %+v, %v, %v; want the %d files that were there skipped", where, again, sendErr, err, there)
 			}
 			if n := equal(t, dir, filepath.Join(to, "tree")); n != 60 {
-				t.Errorf("%s: %d files are there in the end", where, n)
+				t.Errorf("%s: %d files are there in the end, want 60", where, n)
 			}
 			if list := describe(t, to); slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, partSuffix) }) {
 				t.Errorf("%s: something unfinished is left: %v", where, list)

@@ -136,7 +136,7 @@ func TestInterruptionCostsOneCheckpointNotTheFile(t *testing.T) {
 		had = now
 	}
 	if attempts < 10 {
-		t.Errorf("it took %d attempts only", attempts)
+		t.Errorf("it took %d attempts only, want at least 10", attempts)
 	}
 	x.same("f")
 }

@@ -94,13 +94,13 @@ func TestSweepRemovesOnlyRecordedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := l.Sweep(disk{home}, time.Now().Add(-PartAge)); n != 1 {
-		t.Errorf("%d were removed the second time", n)
+		t.Errorf("%d were removed the second time, want 1", n)
 	}
 	if _, err := os.Stat(l.path(mark)); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the ledger keeps what is done")
 	}
 	if n := (*UnfinishedFiles)(nil).Sweep(disk{home}, time.Now()); n != 0 {
-		t.Errorf("no ledger removed %d", n)
+		t.Errorf("no ledger removed %d, want 0", n)
 	}
 }
 

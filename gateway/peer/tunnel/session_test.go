@@ -85,7 +85,7 @@ func TestHeaderArrivesAndFailuresComeBack(t *testing.T) {
 		t.Errorf("another error: got %v", err)
 	}
 	if got := s.Streams(); got != 0 {
-		t.Errorf("streams that failed: %d are open", got)
+		t.Errorf("streams that failed: %d are open, want 0", got)
 	}
 }
 

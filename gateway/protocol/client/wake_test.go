@@ -66,7 +66,7 @@ func TestAProbeEndsThePauseBetweenAttempts(t *testing.T) {
 		c.Probe("test")
 		<-downs
 		if took := time.Since(began); took > 0 {
-			t.Errorf("the next attempt came after %s", took)
+			t.Errorf("the next attempt came after %s, want at most 0", took)
 		}
 		<-ups
 	})

@@ -58,7 +58,7 @@ func TestNotesOfACommandAreWordedForPeople(t *testing.T) {
 	}
 	for _, text := range []string{"", "plain output", `{"note":`, `[1]`} {
 		if got := ResultNote(text); got != "" {
-			t.Errorf("%q: got the note %q", text, got)
+			t.Errorf("%q: got the note %q, want nothing", text, got)
 		}
 	}
 }

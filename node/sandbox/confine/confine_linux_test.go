@@ -191,7 +191,7 @@ func TestOnlyTheThreadIsBound(t *testing.T) {
 	bound(t, Rules{Filter: true, NoNet: true}, r, func() {
 		_, there = os.Create(filepath.Join(dir, "there"))
 		if fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0); err != unix.EPERM {
-			t.Errorf("a socket on the bound thread: %d %v", fd, err)
+			t.Errorf("a socket on the bound thread: %d %v, want %v", fd, err, unix.EPERM)
 		}
 	})
 	if there == nil {
