@@ -190,8 +190,9 @@ var otherMethods = func() map[string]string {
 			servers.find servers.logs servers.items servers.read services.list forward.list`,
 		"stores nothing: what it changes ends with the gateway": `models.pull models.pullStop device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			files.unwatch files.changed tool.progress logs.result channel.delivered forward.close`,
-		"gateway/service has the test: TestNoLinkIsGivenOutThatIsNotStored": "services.link",
-		"takes the path of files.make":                                      "files.move files.trash files.restore files.revert files.write",
+		"gateway/service has the test: TestNoLinkIsGivenOutThatIsNotStored":      "services.link",
+		"gateway/service has the test: TestAServiceStaysOpenWhoseEndIsNotStored": "services.close",
+		"takes the path of files.make":                                           "files.move files.trash files.restore files.revert files.write",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = reason

@@ -10,7 +10,7 @@ import (
 
 // openServices opens the published services and the site that serves them.
 func (g *Gateway) openServices(ctx context.Context) (err error) {
-	g.services, err = service.Open(ctx, g.store.Services, func(name string) string {
+	g.services, err = service.Open(ctx, g.store.Services, g.bus, func(name string) string {
 		port := 0
 		if at := g.listenAddr(); at != nil {
 			port = at.Port

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
 	"fairlead/gateway/store"
@@ -19,7 +20,7 @@ func openServices(t *testing.T) (serviceTools, protocol.Service) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	s, err := service.Open(t.Context(), db.Services, func(name string) string { return "http://" + name + ".localhost" })
+	s, err := service.Open(t.Context(), db.Services, new(event.Bus), func(name string) string { return "http://" + name + ".localhost" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,6 +68,7 @@ const (
 	ChangeServers         = "servers"         // an MCP server or its tools changed: call servers.list
 	ChangePull            = "pull"            // Pull, the download of a model, is new or changed
 	ChangeLocalModels     = "localModels"     // llama-server started or ended: call models.local
+	ChangeServices        = "services"        // a service was published, changed, switched off or deleted: call services.list
 	ChangeForwards        = "forwards"        // a forward was opened, used or closed: call forward.list
 	ChangeNotice          = "notice"          // Notice for the person
 	ChangeResync          = "resync"          // changes were lost: subscribe again
@@ -81,7 +82,7 @@ type Change struct {
 	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
 	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
 	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps, servers, localModels and forwards: load them again.
+	// channels (with path), schedules, apps, servers, localModels, services and forwards: load them again.
 	// resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`

@@ -33,6 +33,11 @@ type ServicesListResult struct {
 	Services []Service `json:"services"`
 }
 
+// ServiceParams names a service.
+type ServiceParams struct {
+	ID ServiceID `json:"id"`
+}
+
 // ServiceLinkParams asks for a link that lets a visitor in once, within a day.
 type ServiceLinkParams struct {
 	ID    ServiceID `json:"id"`
@@ -44,8 +49,11 @@ type ServiceLinkResult struct {
 	URL string `json:"url"`
 }
 
-// Methods of services. They are changed by tools, about which the person is asked.
+// Methods of services. Tools change them, about which the person is asked; only closing needs no
+// question.
 var (
 	ServicesList = Method[Empty, ServicesListResult]{"services.list", ScopeRead, clients, extension}
 	ServiceLink  = Method[ServiceLinkParams, ServiceLinkResult]{"services.link", ScopeAdmin, clients, extension}
+	// ServiceClose switches a service off, which ends its visits at once.
+	ServiceClose = Method[ServiceParams, OK]{"services.close", ScopeAdmin, clients, extension}
 )

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -25,6 +26,7 @@ type site struct {
 	server *httptest.Server // of the site
 	port   int
 	db     *store.DB
+	bus    event.Bus
 
 	mu     sync.Mutex // guards the fields below
 	dialed []string   // node and address of each connection
@@ -68,7 +70,7 @@ func newSite(t *testing.T) *site {
 func (s *site) reload(t *testing.T) {
 	t.Helper()
 	var err error
-	if s.Services, err = Open(t.Context(), s.db.Services, func(name string) string { return LocalURL(name, s.port) }); err != nil {
+	if s.Services, err = Open(t.Context(), s.db.Services, &s.bus, func(name string) string { return LocalURL(name, s.port) }); err != nil {
 		t.Fatal(err)
 	}
 }

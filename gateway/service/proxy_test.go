@@ -250,8 +250,7 @@ func TestAWebSocketPassesAndEndsWithTheService(t *testing.T) {
 	if _, data, err := c.ReadMessage(); string(data) != "ping" {
 		t.Fatalf("got %q, %v; want the echo", data, err)
 	}
-	off := false
-	if _, err := s.Update(t.Context(), v.ID, Change{Enabled: &off}, "owner"); err != nil {
+	if err := s.Close(t.Context(), "owner", protocol.ServiceParams{ID: v.ID}); err != nil {
 		t.Fatal(err)
 	}
 	c.SetReadDeadline(time.Now().Add(20 * time.Second))

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
 )
 
@@ -23,6 +24,7 @@ type Store interface {
 // Services are the published services. They are safe for concurrent use.
 type Services struct {
 	store Store
+	bus   *event.Bus
 	url   func(name string) string // of a service, by the first part of its host name
 
 	change sync.Mutex // held while a service changes, so that changes are stored in order
@@ -39,12 +41,12 @@ type open struct {
 }
 
 // Open loads the services. url returns the address of one by the first part of its host name.
-func Open(ctx context.Context, store Store, url func(name string) string) (*Services, error) {
+func Open(ctx context.Context, store Store, bus *event.Bus, url func(name string) string) (*Services, error) {
 	list, err := store.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Services{store: store, url: url, open: make(map[protocol.ServiceID]*open)}
+	s := &Services{store: store, bus: bus, url: url, open: make(map[protocol.ServiceID]*open)}
 	for _, v := range list {
 		s.show(v)
 	}
@@ -282,11 +284,22 @@ func (s *Services) Delete(ctx context.Context, id protocol.ServiceID, by string)
 		return v, err
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.open[id].cut()
 	delete(s.open, id)
+	s.mu.Unlock()
+	s.publish()
 	return v, nil
 }
+
+// Close switches a service off, which ends its visits at once. The error is a *protocol.Fault, or that
+// of the store.
+func (s *Services) Close(ctx context.Context, by string, p protocol.ServiceParams) error {
+	off := false
+	_, err := s.Update(ctx, p.ID, Change{Enabled: &off}, by)
+	return err
+}
+
+func (s *Services) publish() { s.bus.Publish(protocol.Change{Kind: protocol.ChangeServices}) }
 
 // edit stores a changed service and then ends its visits.
 func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by string, change func(*protocol.Service) error) (protocol.Service, error) {
@@ -309,6 +322,7 @@ func (s *Services) put(ctx context.Context, v protocol.Service, what, by string)
 		return v, err
 	}
 	s.show(v)
+	s.publish()
 	return s.described(v), nil
 }
 

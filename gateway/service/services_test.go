@@ -161,3 +161,31 @@ func TestNoLinkIsGivenOutThatIsNotStored(t *testing.T) {
 		t.Errorf("got the link %q, %v; want none, and that the database cannot be written", link, err)
 	}
 }
+
+func TestAServiceStaysOpenWhoseEndIsNotStored(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, "3000", nil)
+	s.db.Close()
+	err := s.Close(t.Context(), "owner", protocol.ServiceParams{ID: v.ID})
+	if now, _ := s.Get(v.ID); err == nil || !now.Enabled {
+		t.Errorf("got %v, switched on: %v; want an error and the service as it was", err, now.Enabled)
+	}
+}
+
+func TestChangesOfServicesArePublished(t *testing.T) {
+	s := newSite(t)
+	changes := s.bus.Subscribe()
+	defer changes.Close()
+	v := s.publish(t, "3000", nil)
+	if err := s.Close(t.Context(), "owner", protocol.ServiceParams{ID: v.ID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Delete(t.Context(), v.ID, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"published", "switched off", "deleted"} {
+		if c, err := changes.Next(t.Context()); err != nil || c.Kind != protocol.ChangeServices {
+			t.Errorf("%s: got the change %q, %v; want %q", what, c.Kind, err, protocol.ChangeServices)
+		}
+	}
+}

@@ -231,6 +231,13 @@ func (p Published) register(all methods) {
 		}
 		return protocol.ServiceLinkResult{URL: url}, err
 	}))
+	handle(all, protocol.ServiceClose, withAck(func(ctx context.Context, by string, in protocol.ServiceParams) error {
+		err := p.Services.Close(ctx, by, in)
+		if f, ok := errors.AsType[*protocol.Fault](err); ok {
+			return protocol.ErrNotFound.With(f.Message)
+		}
+		return err
+	}))
 }
 
 // Services are the parts of the gateway that the surface uses. Each group of methods gets its own.
