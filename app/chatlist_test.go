@@ -56,7 +56,7 @@ func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	c.Focus(u.main.Sidebar.Search)
 	u.main.Sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	if c.Focused() != fyne.Focusable(u.main.Sidebar.List) || u.main.Sidebar.List.Cursor() != rowOf(t, u, "Chat A") {
-		t.Fatalf("Down in the empty search field focuses %T, row %d", c.Focused(), u.main.Sidebar.List.Cursor())
+		t.Fatalf("Down in the empty search field focuses %T, row %d; want %T and %d", c.Focused(), u.main.Sidebar.List.Cursor(), fyne.Focusable(u.main.Sidebar.List), rowOf(t, u, "Chat A"))
 	}
 	pagetest.Shot(t, u.main.Chat.Window, "list-focus")
 	press(u, fyne.KeyDown, fyne.KeyDown)
@@ -65,7 +65,7 @@ func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	}
 	press(u, fyne.KeyEnd, fyne.KeyReturn)
 	if u.main.Chat.Page.Key() != "agent:main:e" || c.Focused() != u.main.Chat.Page.Pane.Composer() {
-		t.Errorf("End and Enter open %s", u.main.Chat.Page.Key())
+		t.Errorf(`End and Enter open %s; want "agent:main:e"`, u.main.Chat.Page.Key())
 	}
 	c.Focus(u.main.Sidebar.List)
 	press(u, fyne.KeyHome, fyne.KeyF2)
@@ -75,7 +75,7 @@ func TestListIsOneTabStopWithArrowKeys(t *testing.T) {
 	c.Focus(u.main.Sidebar.List)
 	u.main.Sidebar.List.TypedRune('b')
 	if c.Focused() != fyne.Focusable(u.main.Sidebar.Search) || u.main.Sidebar.Search.Text != "b" {
-		t.Errorf("a letter focuses %T with %q", c.Focused(), u.main.Sidebar.Search.Text)
+		t.Errorf(`a letter focuses %T with %q; want %T and "b"`, c.Focused(), u.main.Sidebar.Search.Text, fyne.Focusable(u.main.Sidebar.Search))
 	}
 	if got := lines(u.main); got != "> Chat B\nSearch all messages" {
 		t.Errorf("titles are not found at once:\n%s", got)

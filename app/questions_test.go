@@ -210,6 +210,6 @@ func TestAServersQuestionIsAQuestionEverywhere(t *testing.T) {
 	v = u.backend.Feed.View()
 	u.update(v)
 	if n := len(v.Questions.Pending); n != 0 || u.places.questions.window != nil {
-		t.Errorf("%d questions after closing, window %v", n, u.places.questions.window)
+		t.Errorf("%d questions after closing, window %v; want 0 and nil", n, u.places.questions.window)
 	}
 }

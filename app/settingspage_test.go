@@ -21,7 +21,7 @@ func TestSettingsOpenOnThePageShownLast(t *testing.T) {
 	page := func() string { return u.backend.Prefs.Get().SettingsPage }
 	u.env(nil).Open(host.Settings)
 	if got := page(); got != "General" || u.main.Pages.Title() != settingsTitle {
-		t.Errorf("the first time %q opens %q", u.main.Pages.Title(), got)
+		t.Errorf(`the first time %q opens %q; want %q and "General"`, u.main.Pages.Title(), got, settingsTitle)
 	}
 	u.places.nav.open("About", nil)
 	u.main.Open("agent:main:2")

@@ -156,7 +156,7 @@ func TestOnlyVisibleRowsOfThousandsOfChatsAreDrawn(t *testing.T) {
 	u.update(v)
 	drawn := func() string { return test.RenderObjectToMarkup(u.main.Sidebar.List) }
 	if n := strings.Count(drawn(), ">Chat "); n < 5 || n > 40 {
-		t.Errorf("%d rows of chats are drawn", n)
+		t.Errorf("%d rows of chats are drawn; want at least 5", n)
 	}
 	u.main.Chat.Window.Canvas().Focus(u.main.Sidebar.List)
 	u.main.Sidebar.List.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEnd})
@@ -284,7 +284,7 @@ func TestFullDiskIsReportedOnce(t *testing.T) {
 	v.Notice = &protocol.Notice{At: 7, Text: "The disk is full. The agent is paused."}
 	u.update(v)
 	if !u.main.Chat.Messages.Banner.Visible() || u.main.Chat.Messages.Toast.Visible() {
-		t.Errorf("banner %v, message %v", u.main.Chat.Messages.Banner.Visible(), u.main.Chat.Messages.Toast.Visible())
+		t.Errorf("banner %v, message %v; want true and false", u.main.Chat.Messages.Banner.Visible(), u.main.Chat.Messages.Toast.Visible())
 	}
 	v.Notice = &protocol.Notice{At: 8, Text: "Something else."}
 	u.update(v)
@@ -389,7 +389,7 @@ func TestDetachedWindowShowsItsOwnMessages(t *testing.T) {
 	c := u.main.Chats.Own["agent:main:2"]
 	u.main.Chats.At(c.Window).Messages.Show("Your message was not sent")
 	if !c.Messages.Toast.Visible() || u.main.Chat.Messages.Toast.Visible() {
-		t.Errorf("said there: %t, in the main window: %t", c.Messages.Toast.Visible(), u.main.Chat.Messages.Toast.Visible())
+		t.Errorf("said there: %t, in the main window: %t; want true and false", c.Messages.Toast.Visible(), u.main.Chat.Messages.Toast.Visible())
 	}
 	if c.Messages.Toast.Size().Height == 0 {
 		t.Error("it has no place")
@@ -412,7 +412,7 @@ func TestMainChatFollowsTheGateway(t *testing.T) {
 	v.Status.MainSession = "agent:work:team"
 	u.update(v)
 	if u.main.Chat.Page.Key() != "agent:work:team" || u.backend.Prefs.Get().Chat != u.main.Chat.Page.Key() || !strings.Contains(lines(u.main), "Main chat") {
-		t.Errorf("shows %q, remembered %q, sidebar:\n%s", u.main.Chat.Page.Key(), u.backend.Prefs.Get().Chat, lines(u.main))
+		t.Errorf("shows %q, remembered %q, sidebar:\n%s\nwant \"agent:work:team\", %q and one with \"Main chat\"", u.main.Chat.Page.Key(), u.backend.Prefs.Get().Chat, lines(u.main), u.main.Chat.Page.Key())
 	}
 	u.main.Open("agent:main:2")
 	v.Status.MainSession = "agent:main:other"

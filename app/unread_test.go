@@ -30,11 +30,11 @@ func TestChatsWithSomethingNewAreMarkedUntilTheyAreOpened(t *testing.T) {
 	v.Sessions.List[0].LastActiveAt, v.Sessions.List[1].LastActiveAt = 200, 200
 	u.update(v)
 	if got := lines(u.main); !strings.Contains(got, "Photos on the NAS new") || !strings.Contains(got, "Night watch new") || strings.Contains(got, "parser new") {
-		t.Errorf("shown:\n%s", got)
+		t.Errorf("shown:\n%s\nwant one with \"Photos on the NAS new\"", got)
 	}
 	u.main.Open("agent:main:2")
 	if got := lines(u.main); strings.Contains(got, "NAS new") || !strings.Contains(got, "Night watch new") {
-		t.Errorf("after opening it:\n%s", got)
+		t.Errorf("after opening it:\n%s\nwant one with \"Night watch new\"", got)
 	}
 	if seen := u.backend.Prefs.Get().Seen; seen["agent:main:2"] != 200 {
 		t.Errorf(`remembered: got %v, want seen["agent:main:2"] 200`, seen)

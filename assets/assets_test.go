@@ -44,7 +44,7 @@ func TestIconsAreTheOutlinesOfTheirDrawings(t *testing.T) {
 			}
 		}
 		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, outline(source)) {
-			t.Errorf("%s is outdated, run with -update: %v", path, err)
+			t.Errorf("%s is outdated, run with -update: %v; want no error", path, err)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	}
 	call := func() error { return second(client.Call(t.Context(), window, protocol.StatusGet, protocol.Empty{})) }
 	if err := call(); err != nil || !h.info("laptop").Online {
-		t.Fatalf("the window: %v; the machine is online: %t", err, h.info("laptop").Online)
+		t.Fatalf("the window: %v; the machine is online: %t; want no error and true", err, h.info("laptop").Online)
 	}
 	list, err := m.peers.List()
 	if err != nil || len(list) != 2 {
@@ -44,7 +44,7 @@ func TestADeviceIsAMachineAndAWindowOfOneGateway(t *testing.T) {
 	ask(h, protocol.DeviceRotate, protocol.DeviceParams{ID: looks.Device})
 	h.until("the window is back", func() bool { return call() == nil })
 	if now, err := m.peers.Token(works.ID()); err != nil || now != before || !h.info("laptop").Online {
-		t.Errorf("the machine's token was replaced too, or it is gone: %v", err)
+		t.Errorf("the machine's token was replaced too, or it is gone: %v; want no error", err)
 	}
 
 	// The end of one pairing does not end the other, and both sides know which one ended.

@@ -149,7 +149,7 @@ func TestMenuIsRebuiltOnlyWhenItDiffers(t *testing.T) {
 	v.Runs.List = []protocol.RunInfo{{RunID: "r", State: protocol.RunStreaming, Text: "a word more"}}
 	tray.Show(trayFor(v))
 	if len(p.menus) != 1 || len(p.icons) != 1 {
-		t.Errorf("%d menus and %d icons for one look", len(p.menus), len(p.icons))
+		t.Errorf("%d menus and %d icons for one look; want 1 and 1", len(p.menus), len(p.icons))
 	}
 	v.Questions.Pending = nil
 	tray.Show(trayFor(v))

@@ -66,7 +66,7 @@ func TestArchiveIsReadByPages(t *testing.T) {
 		c := newModel(a, chats.New(a)).Open("k", "r")
 		synctest.Wait()
 		if v := c.Value.Get(); len(v.List) != perPage || !v.More || v.Loading {
-			t.Errorf("%d messages, more %v", len(v.List), v.More)
+			t.Errorf("%d messages, more %v; want %d and true", len(v.List), v.More, perPage)
 		}
 		if err := c.Reach(t.Context(), 5); err != nil {
 			t.Error(err)
@@ -78,7 +78,7 @@ func TestArchiveIsReadByPages(t *testing.T) {
 		c.Older()
 		synctest.Wait()
 		if v := c.Value.Get(); len(v.List) != 2*perPage || v.More {
-			t.Errorf("%d messages, more %v", len(v.List), v.More)
+			t.Errorf("%d messages, more %v; want %d and false", len(v.List), v.More, 2*perPage)
 		}
 	})
 }

@@ -106,7 +106,7 @@ func TestWindowShowsAnotherGateway(t *testing.T) {
 
 	// The pairing ends: the window shows that, and that the gateway was notified.
 	if told, err := g.Leave(ctx, list[0].ID); err != nil || !told {
-		t.Errorf("leaving: told %t, %v", told, err)
+		t.Errorf("leaving: told %t, %v; want true and no error", told, err)
 	}
 	await(t, window, "the end of the connection", func(v feed.View) bool { return !v.Status.Connected && v.Status.Problem != "" })
 	if list, err := g.List(); err != nil || len(list) != 0 {
@@ -188,7 +188,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 		t.Fatalf("the gateways are %+v, %v; the tray lists %v", both, err, g.Lines.Get())
 	}
 	if told, err := g.Leave(t.Context(), both[1].ID); err != nil || !told {
-		t.Errorf("leaving as a window: told %t, %v", told, err)
+		t.Errorf("leaving as a window: told %t, %v; want true and no error", told, err)
 	}
 	if left, err := g.List(); err != nil || len(left) != 1 || left[0].ID != list[0].ID || left[0].OfflineReason != "" {
 		t.Errorf("after leaving as a window the gateways are %+v, %v", left, err)
@@ -215,7 +215,7 @@ func TestThisComputerWorksForAnotherGateway(t *testing.T) {
 	reads(dir, "what lies in the other folder")
 
 	if told, err := g.Leave(t.Context(), list[0].ID); err != nil || !told {
-		t.Errorf("leaving: told %t, %v", told, err)
+		t.Errorf("leaving: told %t, %v; want true and no error", told, err)
 	}
 	await(t, other, "this computer's end", func(v feed.View) bool { return !cellar(true)(v) })
 	if list, err := g.List(); err != nil || len(list) != 0 {

@@ -62,7 +62,7 @@ func holder(t *testing.T, home string, pin identity.Pin) (pid int, leave func())
 	}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	if said := bufio.NewScanner(out); !said.Scan() || said.Text() != "held" {
-		t.Fatalf("the other program said %q", said.Text())
+		t.Fatalf(`the other program said %q; want "held"`, said.Text())
 	}
 	return cmd.Process.Pid, func() { in.Close() }
 }

@@ -173,7 +173,7 @@ func TestAccountSaysWhatToDoAndCountsDown(t *testing.T) {
 	p.open("xmpp:agent")
 	p.show(v)
 	if !p.detail.toggle.Disabled() || p.detail.state.Text() != "Stopping…" {
-		t.Errorf("while it is being stopped it says %q", p.detail.state.Text())
+		t.Errorf(`while it is being stopped it says %q; want "Stopping…"`, p.detail.state.Text())
 	}
 }
 

@@ -40,7 +40,7 @@ func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
 	e := d.composer.entry
 	test.Type(e, "ask @s")
 	if n := len(e.completion.found.List); !e.AcceptsTab() || n != 3 {
-		t.Fatalf("%d completions, open %v", n, e.AcceptsTab())
+		t.Fatalf("%d completions, open %v; want 3 and true", n, e.AcceptsTab())
 	}
 	if box := e.completion.box; box.Position().Y+box.Size().Height > d.composer.box.Position().Y {
 		t.Error("the list covers the composer")
@@ -50,7 +50,7 @@ func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
 	key(e, fyne.KeyUp)
 	key(e, fyne.KeyTab)
 	if e.Text != "ask @studio" || e.AcceptsTab() {
-		t.Errorf("Tab: %q, open %v", e.Text, e.AcceptsTab())
+		t.Errorf(`Tab: %q, open %v; want "ask @studio" and false`, e.Text, e.AcceptsTab())
 	}
 	e.SetText("")
 	test.Type(e, "@ser")
@@ -62,7 +62,7 @@ func TestCompletionFiltersAndIsChosenByKeys(t *testing.T) {
 	test.Type(e, " @st")
 	key(e, fyne.KeyEscape)
 	if e.AcceptsTab() || e.Text != "@server @st" {
-		t.Errorf("Escape: %q, open %v", e.Text, e.AcceptsTab())
+		t.Errorf(`Escape: %q, open %v; want "@server @st" and false`, e.Text, e.AcceptsTab())
 	}
 	test.Type(e, "x")
 	if e.AcceptsTab() {

@@ -172,7 +172,7 @@ func TestRemovingAPictureKeepsTheFocus(t *testing.T) {
 	d.win.Canvas().Focus(remove)
 	test.Tap(remove)
 	if d.win.Canvas().Focused() != fyne.Focusable(d.composer.entry) || len(d.Attachments()) != 0 {
-		t.Errorf("%T has the keyboard, and there are %d pictures", d.win.Canvas().Focused(), len(d.Attachments()))
+		t.Errorf("%T has the keyboard, and there are %d pictures; want %T and 0", d.win.Canvas().Focused(), len(d.Attachments()), fyne.Focusable(d.composer.entry))
 	}
 }
 
@@ -183,7 +183,7 @@ func TestOnlyTextIsPastedAsText(t *testing.T) {
 	clip.SetContent("\x89PNG\r\n\x1a\n\xff\xfe and more")
 	d.composer.entry.TypedShortcut(&fyne.ShortcutPaste{Clipboard: clip})
 	if d.Draft() != "" || len(d.Attachments()) != 1 {
-		t.Errorf("pasted %q and %d pictures", d.Draft(), len(d.Attachments()))
+		t.Errorf("pasted %q and %d pictures; want nothing and 1", d.Draft(), len(d.Attachments()))
 	}
 }
 
@@ -192,7 +192,7 @@ func TestRefusedAttachmentIsReportedBesideAcceptedOnes(t *testing.T) {
 	d.Update(conversation.State{Session: protocol.SessionEntry{SessionKey: "k"}})
 	d.AddFiles([]string{"/tmp/bad.png", "/tmp/a.png"})
 	if !d.composer.files.problem.Visible() || len(d.composer.files.list) != 1 {
-		t.Errorf("said: %t, pictures: %d", d.composer.files.problem.Visible(), len(d.composer.files.list))
+		t.Errorf("said: %t, pictures: %d; want true and 1", d.composer.files.problem.Visible(), len(d.composer.files.list))
 	}
 	d.AddFiles([]string{"/tmp/b.png"})
 	if d.composer.files.problem.Visible() {

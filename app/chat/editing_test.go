@@ -111,21 +111,21 @@ func TestEditedMessageIsReplacedAndTheDraftStays(t *testing.T) {
 	d.actionsOf("q")[0].Do()
 	e := d.composer.entry
 	if e.Text != "what is this" || len(d.composer.files.list) != 1 || !d.composer.editNote.Visible() {
-		t.Fatalf("the field has %q and %d pictures", e.Text, len(d.composer.files.list))
+		t.Fatalf(`the field has %q and %d pictures; want "what is this" and 1`, e.Text, len(d.composer.files.list))
 	}
 	if d.Draft() != "half a thought" || len(d.Attachments()) != 0 {
-		t.Errorf("the draft is %q with %d pictures", d.Draft(), len(d.Attachments()))
+		t.Errorf(`the draft is %q with %d pictures; want "half a thought" and 0`, d.Draft(), len(d.Attachments()))
 	}
 	e.SetText("what is that")
 	key(e, fyne.KeyReturn)
 	d.assert(t, `resend q "what is that" 1 by the chat's`, "undo Replaced.")
 	if e.Text != "half a thought" || d.composer.editNote.Visible() {
-		t.Errorf("afterwards the field has %q", e.Text)
+		t.Errorf(`afterwards the field has %q; want "half a thought"`, e.Text)
 	}
 	d.actionsOf("q")[0].Do()
 	key(e, fyne.KeyEscape)
 	if e.Text != "half a thought" || d.composer.edited != "" {
-		t.Errorf("after Escape the field has %q", e.Text)
+		t.Errorf(`after Escape the field has %q; want "half a thought"`, e.Text)
 	}
 	key(e, fyne.KeyReturn)
 	d.assert(t, `send "half a thought" 0 @`)
@@ -149,7 +149,7 @@ func TestUpEditsTheLastMessageAndRecallsACommand(t *testing.T) {
 	}
 	key(e, fyne.KeyDown)
 	if e.Text != "" || d.Draft() != "" {
-		t.Errorf("the field has %q", e.Text)
+		t.Errorf("the field has %q; want nothing", e.Text)
 	}
 	key(e, fyne.KeyUp)
 	key(e, fyne.KeyReturn)

@@ -218,7 +218,7 @@ func TestExamplesFitANarrowWindowWithTheLargestText(t *testing.T) {
 	for _, c := range d.chips() {
 		at := fyne.CurrentApp().Driver().AbsolutePositionForObject(c)
 		if end := at.X + c.Size().Width; at.X < 0 || end > 480 {
-			t.Errorf("an example reaches from %v to %v in a window of 480", at.X, end)
+			t.Errorf("an example reaches from %v to %v in a window of 480; want at least 0 and at most 480", at.X, end)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestTrustAndDayEndInAnIdleWindow(t *testing.T) {
 	}
 	d.Tick(noon.Add(24 * time.Minute))
 	if got := d.header.mode.Text; got != "Ask" || d.header.mode.Warn {
-		t.Errorf("after the trust ended the header says %q", got)
+		t.Errorf(`after the trust ended the header says %q; want "Ask"`, got)
 	}
 	d.Tick(noon.Add(13 * time.Hour))
 	pagetest.Shows(t, d.Pane, "Yesterday")

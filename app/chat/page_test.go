@@ -44,7 +44,7 @@ func TestFailedEditLosesNoText(t *testing.T) {
 	text := "a better question"
 	d.requests.resend(protocol.ChatResendParams{MessageID: "m", Message: &text, Attachments: &[]protocol.Attachment{{Filename: "a.png"}}})
 	if got := d.Draft(); got != text || len(d.Attachments()) != 1 {
-		t.Errorf("the field has %q and %d pictures", got, len(d.Attachments()))
+		t.Errorf("the field has %q and %d pictures; want %q and 1", got, len(d.Attachments()), text)
 	}
 	d.assert(t, "say The message was not sent again: no connection")
 }

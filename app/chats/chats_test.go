@@ -100,7 +100,7 @@ func TestChatsThatTheSnapshotLacksAreLoaded(t *testing.T) {
 		synctest.Wait()
 		v := a.View()
 		if len(v.Sessions.List) != all || v.Sessions.Loading || v.Sessions.List[all-1].SessionKey != "c1202" {
-			t.Errorf("%d chats, loading %v", len(v.Sessions.List), v.Sessions.Loading)
+			t.Errorf("%d chats, loading %v; want %d and false", len(v.Sessions.List), v.Sessions.Loading, all)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
 		synctest.Wait()
 		v := c.Value.Get()
 		if v.Loading || !v.More || len(v.List) != pageSize || v.List[pageSize-1].Seq != 2*pageSize+7 {
-			t.Fatalf("first page: loading %v, more %v, %d messages", v.Loading, v.More, len(v.List))
+			t.Fatalf("first page: loading %v, more %v, %d messages; want false, true and %d", v.Loading, v.More, len(v.List), pageSize)
 		}
 		for range 4 {
 			c.Older()
@@ -42,7 +42,7 @@ func TestChatLoadsTheNewestPageAndThenOlderOnes(t *testing.T) {
 		}
 		v = c.Value.Get()
 		if v.More || len(v.List) != 2*pageSize+7 || v.List[0].Seq != 1 {
-			t.Errorf("all pages: more %v, %d messages", v.More, len(v.List))
+			t.Errorf("all pages: more %v, %d messages; want false and %d", v.More, len(v.List), 2*pageSize+7)
 		}
 		for i, m := range v.List {
 			if m.Seq != int64(i+1) {
@@ -112,7 +112,7 @@ func TestFailedLoadSaysWhyAndCanBeTriedAgain(t *testing.T) {
 		c := a.chats.Open("a")
 		synctest.Wait()
 		if v := c.Value.Get(); v.Loading || v.Problem != "The disk is full" {
-			t.Fatalf("loading %v, problem %q", v.Loading, v.Problem)
+			t.Fatalf(`loading %v, problem %q; want false and "The disk is full"`, v.Loading, v.Problem)
 		}
 		history(f, 1)
 		c.Reload()
@@ -145,7 +145,7 @@ func TestChatLoadsBackToAMessage(t *testing.T) {
 		}
 		v := c.Value.Get()
 		if first := v.List[0].Seq; first > 1200 || first < 1000 || len(v.List) != int(5000-first+1) {
-			t.Errorf("%d messages from %d on", len(v.List), first)
+			t.Errorf("%d messages from %d on; want %d and at most 1200", len(v.List), first, int(5000-first+1))
 		}
 		if n := len(f.Called(protocol.SessionPreview.Name)); n > 6 {
 			t.Errorf("got %d loads, want at most 6", n)

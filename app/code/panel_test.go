@@ -124,7 +124,7 @@ func TestItalicLettersLeanToTheRight(t *testing.T) {
 		return ends[0] - ends[len(ends)-1]
 	}
 	if upright, italic := lean("|"), lean("\x1b[3m|"); upright != 0 || italic < 2 {
-		t.Errorf("an upright line leans by %d, an italic one by %d", upright, italic)
+		t.Errorf("an upright line leans by %d, an italic one by %d; want 0 and at least 2", upright, italic)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestCardShowsTheWholeQuestion(t *testing.T) {
 			s.Messages[1].Content[0].Arguments = json.RawMessage(`{"command":"something else"}`)
 			d := newBuilder(&style.Machines{}).build(s, noon)[2].Data.(toolData)
 			if d.card.Argument != c.says || d.card.NeedsReview != c.review {
-				t.Errorf("%s %s: %q, to be reviewed: %v", c.tool, c.args, d.card.Argument, d.card.NeedsReview)
+				t.Errorf("%s %s: %q, to be reviewed: %v; want %q and %v", c.tool, c.args, d.card.Argument, d.card.NeedsReview, c.says, c.review)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ func TestOverlongOutputLineIsCutAndMarked(t *testing.T) {
 	m := protocol.Message{Role: protocol.RoleToolResult, ToolName: "nas__Bash", Content: protocol.Content{protocol.Text("x" + strings.Repeat("é", maxOutput) + "\n")}}
 	card := callView{result: &m}.card(new(style.Machines), time.Now())
 	if len(card.Output) < maxOutput-8 || !utf8.ValidString(card.Output) || card.Size != "The end of 524 kB" {
-		t.Errorf("%d bytes, valid %v, %q", len(card.Output), utf8.ValidString(card.Output), card.Size)
+		t.Errorf(`%d bytes, valid %v, %q; want at least %d, true and "The end of 524 kB"`, len(card.Output), utf8.ValidString(card.Output), card.Size, maxOutput-8)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestResultsAreMergedIntoTheirCards(t *testing.T) {
 	items := newBuilder(&style.Machines{}).build(s, noon)
 	assertLines(t, items, "You: why?", "Fairlead:", "(Thought)", ": I look.", "[Bash server make 0.2 s]", "[Read laptop x.go]", ": Done.")
 	if d := items[4].Data.(toolData); d.card.Output != "built" || !d.open {
-		t.Errorf("output %q, open %v", d.card.Output, d.open)
+		t.Errorf(`output %q, open %v; want "built" and true`, d.card.Output, d.open)
 	}
 }
 

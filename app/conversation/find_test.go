@@ -65,7 +65,7 @@ func TestFindGoesFromMessageToMessage(t *testing.T) {
 		}
 		y, ok := p.position(it.Key)
 		if line := y + 20*float32(strings.Count(before, "\n")); !ok || line < 0 || line > 400 {
-			t.Errorf("the line in the long message is at %g, %v", line, ok)
+			t.Errorf("the line in the long message is at %g, %v; want at least 0 and true", line, ok)
 		}
 	}
 	if f.count.Text != "1 of 1" {

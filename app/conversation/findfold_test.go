@@ -54,7 +54,7 @@ func TestFindUnfoldsMatchesAndFoldsThemAgain(t *testing.T) {
 	f := d.finder
 	f.field.SetText("needle")
 	if f.count.Text != "5 of 5, card expanded" || !d.rowOpen(t, kindTool) {
-		t.Errorf("in the output it says %q, open %v", f.count.Text, d.rowOpen(t, kindTool))
+		t.Errorf(`in the output it says %q, open %v; want "5 of 5, card expanded" and true`, f.count.Text, d.rowOpen(t, kindTool))
 	}
 	step := func(want string) {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestFindUnfoldsMatchesAndFoldsThemAgain(t *testing.T) {
 	step("1 of 5")
 	f.close()
 	if d.rowOpen(t, kindTool) || d.rowOpen(t, kindThinking) {
-		t.Errorf("card open %v, thought open %v", d.rowOpen(t, kindTool), d.rowOpen(t, kindThinking))
+		t.Errorf("card open %v, thought open %v; want false and false", d.rowOpen(t, kindTool), d.rowOpen(t, kindThinking))
 	}
 }
 
@@ -120,11 +120,11 @@ func TestFindOpensACardWhoseLineEndsBeforeTheMatch(t *testing.T) {
 	d.Find()
 	d.finder.field.SetText("find")
 	if d.finder.count.Text != "1 of 1" || d.rowOpen(t, kindTool) {
-		t.Errorf("at the beginning of the line it says %q, open %v", d.finder.count.Text, d.rowOpen(t, kindTool))
+		t.Errorf(`at the beginning of the line it says %q, open %v; want "1 of 1" and false`, d.finder.count.Text, d.rowOpen(t, kindTool))
 	}
 	d.finder.field.SetText("needle")
 	if d.finder.count.Text != "1 of 1, card expanded" || !d.rowOpen(t, kindTool) {
-		t.Errorf("it says %q, open %v", d.finder.count.Text, d.rowOpen(t, kindTool))
+		t.Errorf(`it says %q, open %v; want "1 of 1, card expanded" and true`, d.finder.count.Text, d.rowOpen(t, kindTool))
 	}
 	d.finder.close()
 	if d.rowOpen(t, kindTool) {
@@ -141,7 +141,7 @@ func TestFindSearchesLongChatsOffTheGUIThread(t *testing.T) {
 	d.finder.field.SetText("needle") // while the previous search is running
 	d.finder.field.TypedKey(&fyne.KeyEvent{Name: fyne.KeyUp})
 	if len(d.host.Held) != 1 || d.finder.count.Text != "" {
-		t.Fatalf("%d searches are under way, it says %q", len(d.host.Held), d.finder.count.Text)
+		t.Fatalf("%d searches are under way, it says %q; want 1 and nothing", len(d.host.Held), d.finder.count.Text)
 	}
 	d.host.Release()
 	if d.finder.count.Text != "5 of 5, card expanded" {
@@ -170,7 +170,7 @@ func TestCopiedRowsEqualTheVisibleText(t *testing.T) {
 	}
 	text = d.transcript.Selection.Text()
 	if a, b := strings.Index(text, "Where is the Needle"), strings.Index(text, "nothing here"); a < 0 || b < a {
-		t.Errorf("open: the thought at %d, the output at %d", a, b)
+		t.Errorf("open: the thought at %d, the output at %d; want at least 0 and at least %d", a, b, a)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestEditedCallShowsItsOutputAndItsOwnArguments(t *testing.T) {
 	}
 	exit = 2
 	if c = cardOf(m); c.Status != "exit 2" || c.Brief != "2 of 3 changes allowed" {
-		t.Errorf("after a failure: %q, %q", c.Status, c.Brief)
+		t.Errorf(`after a failure: %q, %q; want "exit 2" and "2 of 3 changes allowed"`, c.Status, c.Brief)
 	}
 }
 
@@ -196,7 +196,7 @@ func TestTheRestOfALongOutputIsLoaded(t *testing.T) {
 		return transcript.Call{}
 	}
 	if c := card(); c.Size != "2.0 MB" || !strings.Contains(c.Output, "⋯ 2.0 MB not shown") || !c.CanLoad {
-		t.Errorf("the part: %q, %v", c.Size, c.CanLoad)
+		t.Errorf(`the part: %q, %v; want "2.0 MB" and true`, c.Size, c.CanLoad)
 	}
 	test.Tap(d.button("Show all"))
 	d.assert(t, "load c")

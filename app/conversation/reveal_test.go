@@ -100,7 +100,7 @@ func TestFoundTextIsMarkedInItsMessage(t *testing.T) {
 	d.Update(s)
 	f := d.finder
 	if f.count.Text != "2 of 3, card expanded" || !f.box.Visible() {
-		t.Errorf("the search bar says %q", f.count.Text)
+		t.Errorf(`the search bar says %q; want "2 of 3, card expanded"`, f.count.Text)
 	}
 	if _, ok := d.position("r/r30/1/call0"); !ok {
 		t.Error("the card is not in view")

@@ -318,7 +318,7 @@ func TestFirstHourOfUse(t *testing.T) {
 	d.keys("Return")
 	d.waitText(mainWindow, "key is set")
 	if v, err := keychain.Open(p.home).Get("key-compatible"); err != nil || v.Reveal() != "sk-desktop-test-key" {
-		t.Errorf("the key in the keychain: %v", err)
+		t.Errorf("the key in the keychain: %v; want no error", err)
 	}
 	d.click(d.waitTextIn(mainWindow, "Test", settingsPage))
 	d.waitTextIn(mainWindow, "Connected", settingsPage)

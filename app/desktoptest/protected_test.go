@@ -74,7 +74,7 @@ func TestProtectedFileIsChangedOnlyWhenAllowed(t *testing.T) {
 	d.screenshot("asked")
 	expect("before the answer")
 	if text := d.messages(protocol.MainSession)[2].Content.Text(); !strings.Contains(text, ".envrc") || !strings.Contains(text, "protected") || !strings.Contains(text, "ask for it") {
-		t.Errorf("the result of the refused command: %s", text)
+		t.Errorf(`the result of the refused command: %s; want one with ".envrc"`, text)
 	}
 	d.clickAction("Allow once")
 	d.waitNoWindow(question)

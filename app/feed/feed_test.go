@@ -80,7 +80,7 @@ func TestLostConnectionIsShownAndRestored(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if v := a.View(); !v.Status.Connected || v.Status.Problem != "" || v.Status.Version != "after" {
-			t.Errorf("a minute later: connected %v, problem %q, status %+v", v.Status.Connected, v.Status.Problem, v.Status.Status)
+			t.Errorf("a minute later: connected %v, problem %q, status %+v; want true and nothing", v.Status.Connected, v.Status.Problem, v.Status.Status)
 		}
 	})
 }

@@ -45,11 +45,11 @@ func TestUnsavedTextSurvivesLeavingTheFile(t *testing.T) {
 	p.close()
 	again := newEditor(p, &viewer{}, File{Path: "SOUL.md", Text: "be kind", Editable: true}, widgets.HLine())
 	if again.text.Text != "be kind and bri" || !again.discardButton.Visible() {
-		t.Errorf("it holds %q", again.text.Text)
+		t.Errorf(`it holds %q; want "be kind and bri"`, again.text.Text)
 	}
 	test.Tap(again.discardButton)
 	if _, ok := p.e.Drafts.File("SOUL.md"); ok || again.text.Text != "be kind" || again.discardButton.Visible() {
-		t.Errorf("discarding leaves %q", again.text.Text)
+		t.Errorf(`discarding leaves %q; want "be kind"`, again.text.Text)
 	}
 }
 
@@ -67,19 +67,19 @@ func TestChangeOnTheDiskIsLoadedOrAskedAbout(t *testing.T) {
 		e.fileChanged("be brief", true)
 		pagetest.Settle()
 		if e.text.Text != "be brief" || e.conflictBox.Visible() {
-			t.Errorf("nothing was typed, and it shows %q", e.text.Text)
+			t.Errorf(`nothing was typed, and it shows %q; want "be brief"`, e.text.Text)
 		}
 		e.text.SetText("mine")
 		e.fileChanged("theirs", true)
 		pagetest.Settle()
 		if e.text.Text != "mine" || !e.conflictBox.Visible() {
-			t.Errorf("what was typed became %q", e.text.Text)
+			t.Errorf(`what was typed became %q; want "mine"`, e.text.Text)
 		}
 		golden.Markup(t, "editor-conflict", p.Box)
 		test.Tap(pagetest.Button(t, p.Box, "Use the one on disk"))
 		pagetest.Settle()
 		if e.text.Text != "theirs" || e.hasChanges() || e.conflictBox.Visible() {
-			t.Errorf("taking theirs leaves %q", e.text.Text)
+			t.Errorf(`taking theirs leaves %q; want "theirs"`, e.text.Text)
 		}
 		e.text.SetText("mine")
 		e.afterSave("SOUL.md", "mine", &feed.Conflict{Current: "other"})
@@ -90,7 +90,7 @@ func TestChangeOnTheDiskIsLoadedOrAskedAbout(t *testing.T) {
 		e.keepMine()
 		pagetest.Settle()
 		if e.base != "other" || e.text.Text != "mine" {
-			t.Errorf("keeping mine saves over %q", e.base)
+			t.Errorf(`keeping mine saves over %q; want "other"`, e.base)
 		}
 		e.afterSave("SOUL.md", "mine", nil)
 		pagetest.Settle()
@@ -169,7 +169,7 @@ func TestEscapeLeavesTheEditorAndAsksAboutUnsavedChanges(t *testing.T) {
 	p.Back()
 	test.Tap(pagetest.Button(t, p.Box, "Close without saving"))
 	if text, _ := p.e.Drafts.File("SOUL.md"); p.viewer != nil || text != "be kind and brief" {
-		t.Errorf("the draft is %q", text)
+		t.Errorf(`the draft is %q; want "be kind and brief"`, text)
 	}
 
 	p, e = inEditor(t, File{Path: "USER.md", Text: "a"})

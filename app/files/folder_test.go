@@ -188,7 +188,7 @@ func TestAFolderIsListedAgainDuringAListing(t *testing.T) {
 		time.Sleep(2 * refreshPause)
 		synctest.Wait()
 		if got := names(fs.Value.Get().Entries); got != "new.txt" || asked != 2 {
-			t.Errorf("%q is shown, listed %d times", got, asked)
+			t.Errorf(`%q is shown, listed %d times; want "new.txt" and 2`, got, asked)
 		}
 		var p protocol.FilesListParams
 		if err := json.Unmarshal(f.Called(protocol.FilesList.Name)[1], &p); err != nil || !p.Watch {
@@ -377,7 +377,7 @@ func TestMissingRememberedFolderOpensTheTop(t *testing.T) {
 		fs.Return("nas", "gone")
 		synctest.Wait()
 		if v := fs.Value.Get(); v.Dir != "" || v.Problem != "" || names(v.Entries) != "a.txt" {
-			t.Errorf("%q has %q, problem %q", v.Dir, names(v.Entries), v.Problem)
+			t.Errorf(`%q has %q, problem %q; want nothing, "a.txt" and nothing`, v.Dir, names(v.Entries), v.Problem)
 		}
 		fs.Enter("gone") // the person's own choice: the problem is shown
 		synctest.Wait()

@@ -148,7 +148,7 @@ func TestALongSourceIsColouredBesideTheWindow(t *testing.T) {
 		// the real one starts a timer, which must not start in a bubble
 		p.highlight = func(text, name string) []code.Line {
 			if len(text) != 50_000 || name != "main.go" {
-				t.Errorf("%d bytes of %s", len(text), name)
+				t.Errorf(`%d bytes of %s; want 50000 and "main.go"`, len(text), name)
 			}
 			return make([]code.Line, 1)
 		}

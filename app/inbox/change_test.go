@@ -33,7 +33,7 @@ func TestPartsOfAChangeAreAllowedSeparately(t *testing.T) {
 	b.wait(2 * time.Second)
 	b.toggle(1)
 	if b.allowText != "Allow 1 of 2 changes" || b.frame.allow.More.Visible() {
-		t.Errorf("the button says %q", b.allowText)
+		t.Errorf(`the button says %q; want "Allow 1 of 2 changes"`, b.allowText)
 	}
 	if got := b.options.changeText.text(); got != "1 line added, 1 removed" {
 		t.Errorf(`the change is said to be %q, want "1 line added, 1 removed"`, got)
@@ -89,11 +89,11 @@ func TestWideDialogShowsTheChangeSideBySide(t *testing.T) {
 		return one, both
 	}
 	if one, both := room(); one || !both {
-		t.Errorf("wide: under each other %v, side by side %v", one, both)
+		t.Errorf("wide: under each other %v, side by side %v; want false and true", one, both)
 	}
 	b.window.Resize(fyne.NewSize(Width, 600))
 	if one, both := room(); !one || both {
-		t.Errorf("narrow: under each other %v, side by side %v", one, both)
+		t.Errorf("narrow: under each other %v, side by side %v; want true and false", one, both)
 	}
 }
 

@@ -189,7 +189,7 @@ func TestTheButtonSaysWhyItWaits(t *testing.T) {
 	b.frame.scroll.ScrollToBottom()
 	b.wait(200 * time.Millisecond)
 	if b.frame.hint.Visible() || b.frame.allow.Main.Text != "Allow once" {
-		t.Errorf("at the end the button says %q", b.frame.allow.Main.Text)
+		t.Errorf(`at the end the button says %q; want "Allow once"`, b.frame.allow.Main.Text)
 	}
 }
 

@@ -239,7 +239,7 @@ func TestQuestionsFollowTheGatewayAndTheAnswer(t *testing.T) {
 		NewModel(a).Answer([]protocol.Question{r}, question.Answer(true))
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &r}) // it was shown meanwhile
 		if n := a.View().Needs(); n != 1 || len(f.Called(protocol.QuestionAnswer.Name)) != 1 {
-			t.Errorf("after the answer %d questions wait", n)
+			t.Errorf("after the answer %d questions wait; want 1", n)
 		}
 		f.Change(protocol.Change{Kind: protocol.ChangeQuestion, Question: &late})
 		s := pairing("s", protocol.AskPair)

@@ -233,7 +233,7 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 	b.wait(2 * time.Second)
 	pagetest.Shot(b.t, b.window, "approve-alike")
 	if b.frame.allow.Main.Text != "Allow all 3 once" || b.frame.deny.Text != "Deny all 3" {
-		t.Errorf("the buttons say %q and %q", b.frame.allow.Main.Text, b.frame.deny.Text)
+		t.Errorf(`the buttons say %q and %q; want "Allow all 3 once" and "Deny all 3"`, b.frame.allow.Main.Text, b.frame.deny.Text)
 	}
 	test.Tap(b.frame.allow.Main)
 	b.want("one allow once", "two allow once", "three allow once")
@@ -241,7 +241,7 @@ func TestTheSameQuestionIsAnsweredOnceForAll(t *testing.T) {
 		t.Errorf("%d calls were made, want 1", len(b.replies))
 	}
 	if b.allowText != "Allow once" || b.frame.deny.Text != "Deny" {
-		t.Errorf("the next question's buttons say %q and %q", b.allowText, b.frame.deny.Text)
+		t.Errorf(`the next question's buttons say %q and %q; want "Allow once" and "Deny"`, b.allowText, b.frame.deny.Text)
 	}
 	if b.Current().ID != "other" {
 		t.Errorf(`shows: got %q, want "other"`, b.Current().ID)

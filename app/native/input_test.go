@@ -62,7 +62,7 @@ func TestClicksWorkAfterADragThatPanicked(t *testing.T) {
 	in := inputOf(w, c)
 	in.guard(w.release)
 	if *w != (driverWindow{}) || c.contentFocusMgr.focused != nil {
-		t.Errorf("after a panic, the toolkit remembers %+v and the keyboard's %v", *w, c.contentFocusMgr.focused)
+		t.Errorf("after a panic, the toolkit remembers %+v and the keyboard's %v; want %+v and nil", *w, c.contentFocusMgr.focused, (driverWindow{}))
 	}
 	in.guard(w.release)
 	if w.tapped != 1 {

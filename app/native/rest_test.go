@@ -129,7 +129,7 @@ func TestFunctionsAndEventsWakeTheThreadAtOnce(t *testing.T) {
 			synctest.Wait()
 			drawn := *l.drawn.Load()
 			if ran.Sub(at) > frameTime || drawn.Sub(at) > 2*frameTime || drawn.Before(at) {
-				t.Fatalf("function %d: it ran after %v, and was drawn after %v", n, ran.Sub(at), drawn.Sub(at))
+				t.Fatalf("function %d: it ran after %v, and was drawn after %v; want at most %v and at most %v", n, ran.Sub(at), drawn.Sub(at), frameTime, 2*frameTime)
 			}
 			time.Sleep(time.Duration(n) * time.Millisecond)
 		}

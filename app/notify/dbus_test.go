@@ -142,7 +142,7 @@ func TestButtonsOfANotificationDoWhatTheySay(t *testing.T) {
 	}
 	var icon picture
 	if err := s.note(1).hints["image-data"].Store(&icon); err != nil || icon.Width != 64 || len(icon.Data) != 64*64*4 {
-		t.Errorf("the icon is %d wide, %d bytes, %v", icon.Width, len(icon.Data), err)
+		t.Errorf("the icon is %d wide, %d bytes, %v; want 64, %d and no error", icon.Width, len(icon.Data), err, 64*64*4)
 	}
 	if _, sound := s.note(1).hints["sound-name"]; sound {
 		t.Error("it has a sound")

@@ -112,7 +112,7 @@ func TestRejectedHunksStayUnchanged(t *testing.T) {
 		var got struct{ Path, Content string }
 		json.Unmarshal(raw, &got)
 		if got.Content != strings.Join(want, "\n")+"\n" || got.Path != "a.go" {
-			t.Fatalf("keep %v of\n%s\n->\n%s:\n%s", keep, before, after, got.Content)
+			t.Fatalf("keep %v of\n%s\n->\n%s:\n%s\nwant %s", keep, before, after, got.Content, strings.Join(want, "\n")+"\n")
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestNetworkIsOfferedWhereItIsBlocked(t *testing.T) {
 		t.Error("the wish is not seen")
 	}
 	if words, open := NetworkWords(q); words != "" || open {
-		t.Errorf("%q is said beside the offer", words)
+		t.Errorf("%q is said beside the offer; want nothing", words)
 	}
 	q.Host.Enforcement.Lends = false
 	for _, c := range []struct {

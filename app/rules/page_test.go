@@ -375,7 +375,7 @@ func TestButtonsOfARuleStayInView(t *testing.T) {
 	save := pagetest.Button(t, b.Box, "Save")
 	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(save)
 	if bottom := at.Y + save.Size().Height; at.Y <= 0 || bottom > 360 {
-		t.Errorf("Save ends at %v in a window of height 360", bottom)
+		t.Errorf("Save ends at %v in a window of height 360; want at most 360", bottom)
 	}
 	b.detail.form.folder.SetText("/srv")
 	pagetest.Button(t, b.Box, "Cancel").OnTap()

@@ -55,7 +55,7 @@ func TestSchedulesAreAllLoadedPageByPage(t *testing.T) {
 		})
 		s.Load(t.Context())
 		if v := s.Value.Get(); v.Problem != "The disk is full" || len(v.Jobs) != 5 {
-			t.Errorf("a failure shows %q and %d jobs", v.Problem, len(v.Jobs))
+			t.Errorf(`a failure shows %q and %d jobs; want "The disk is full" and 5`, v.Problem, len(v.Jobs))
 		}
 	})
 }
@@ -68,7 +68,7 @@ func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 		undo := s.Delete(c.jobs[0])
 		synctest.Wait()
 		if v := s.Value.Get(); len(v.Jobs) != 1 || c.jobs[0].Enabled {
-			t.Errorf("it is shown (%d jobs) or may run (%v)", len(v.Jobs), c.jobs[0].Enabled)
+			t.Errorf("it is shown (%d jobs) or may run (%v); want 1 and false", len(v.Jobs), c.jobs[0].Enabled)
 		}
 		s.Load(t.Context()) // the gateway still has it
 		if v := s.Value.Get(); len(v.Jobs) != 1 {
@@ -77,7 +77,7 @@ func TestDeletedScheduleComesBackAsItWas(t *testing.T) {
 		undo()
 		synctest.Wait()
 		if v := s.Value.Get(); len(v.Jobs) != 2 || !c.jobs[0].Enabled || c.removed != 0 {
-			t.Errorf("after undo: %d jobs, enabled %v, removed %d", len(v.Jobs), c.jobs[0].Enabled, c.removed)
+			t.Errorf("after undo: %d jobs, enabled %v, removed %d; want 2, true and 0", len(v.Jobs), c.jobs[0].Enabled, c.removed)
 		}
 		s.Delete(c.jobs[0])
 		time.Sleep(feed.UndoTime + time.Second)

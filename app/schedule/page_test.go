@@ -276,7 +276,7 @@ func TestFinishedOneTimeJobIsDoneNotPaused(t *testing.T) {
 	v.Jobs = []protocol.CronJob{job, later}
 	p.show(v)
 	if done, paused := p.item(job).Detail, p.item(later).Detail; done != "done" || paused != "paused" {
-		t.Errorf("they are %q and %q", done, paused)
+		t.Errorf(`they are %q and %q; want "done" and "paused"`, done, paused)
 	}
 	p.List.OnChoose(0)
 	pagetest.Shows(t, p.Box, "Finished. Edit it to set another time.")

@@ -76,7 +76,7 @@ func TestAHitOpensItsChatAndPagesAreAdded(t *testing.T) {
 	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 5})
 	p.show(protocol.SessionsSearchResult{Hits: hits(3)})
 	if len(p.list.Items()) != 5 || p.next != 0 {
-		t.Errorf("%d lines, next %d", len(p.list.Items()), p.next)
+		t.Errorf("%d lines, next %d; want 5 and 0", len(p.list.Items()), p.next)
 	}
 	p.Field.OnChoose()
 	if len(h.Did) != 1 || !strings.HasPrefix(h.Did[0], "chat {agent:main:2 ") {

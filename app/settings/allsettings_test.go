@@ -156,7 +156,7 @@ func TestTextIsSavedInItsUnitAndARefusalLosesNothing(t *testing.T) {
 	e.SetText("1 ms")
 	test.Tap(pagetest.Button(t, r.box, "Save"))
 	if e.Text != "1 ms" || !r.saveButtons.Visible() {
-		t.Errorf("after a refusal it holds %q", e.Text)
+		t.Errorf(`after a refusal it holds %q; want "1 ms"`, e.Text)
 	}
 	pagetest.Shows(t, r.box, "This must be from 1 second to 24 hours")
 	pagetest.Shot(t, w, "all-refused")
@@ -180,7 +180,7 @@ func TestResetCanBeUndone(t *testing.T) {
 	r := a.rows["timeouts.llmMs"]
 	test.Tap(pagetest.Button(t, r.box, "Reset to default"))
 	if e := r.focusTarget.(*widgets.Entry); e.Text != "5 minutes" || r.changedMark.Visible() || r.reset.Visible() {
-		t.Errorf("after a reset it shows %q", e.Text)
+		t.Errorf(`after a reset it shows %q; want "5 minutes"`, e.Text)
 	}
 	test.Tap(pagetest.Button(t, r.box, "Undo"))
 	if want := fmt.Sprint([]saved{{"timeouts.llmMs", ""}, {"timeouts.llmMs", "60000"}}); fmt.Sprint(*asked) != want || !r.changedMark.Visible() {
@@ -215,12 +215,12 @@ func TestChangeElsewhereIsShownAndTypedTextStays(t *testing.T) {
 	v.List[2], v.List[4] = setting(wait, `120001`), setting(jobs, `7`)
 	a.update(v)
 	if e.Text != "2 minutes" || idle.focusTarget.(*widgets.Entry).Text != "7" || !idle.changedMark.Visible() {
-		t.Errorf("shows %q and %q", e.Text, idle.focusTarget.(*widgets.Entry).Text)
+		t.Errorf(`shows %q and %q; want "2 minutes" and "7"`, e.Text, idle.focusTarget.(*widgets.Entry).Text)
 	}
 	pagetest.Shows(t, typing.box, "changed elsewhere")
 	test.Tap(pagetest.Button(t, typing.box, "Discard"))
 	if e.Text != "2 minutes 1 millisecond" || len(*asked) != 0 {
-		t.Errorf("discarding leaves %q", e.Text)
+		t.Errorf(`discarding leaves %q; want "2 minutes 1 millisecond"`, e.Text)
 	}
 }
 

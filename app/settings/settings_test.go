@@ -120,7 +120,7 @@ func TestAProviderThatWasChosenByKeyKeepsTheKeyboard(t *testing.T) {
 		w.Canvas().Focus(row(0))
 		row(0).TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 		if m.selected != "openai" || w.Canvas().Focused() != row(0) {
-			t.Errorf("%s is shown, and %T has the keyboard", m.selected, w.Canvas().Focused())
+			t.Errorf(`%s is shown, and %T has the keyboard; want "openai" and %T`, m.selected, w.Canvas().Focused(), row(0))
 		}
 		pagetest.Settle()
 	})
@@ -172,7 +172,7 @@ func TestThisComputerChangesTheReachOfTheAgent(t *testing.T) {
 		test.Tap(pagetest.Button(t, page, "Choose…"))
 		pagetest.Settle()
 		if c.dir != "/srv/work" || !strings.Contains(texts(page), "now works in this folder") {
-			t.Errorf("the workspace is %s", c.dir)
+			t.Errorf(`the workspace is %s; want "/srv/work"`, c.dir)
 		}
 		c.fail = protocol.ErrNotFound.With("no such folder")
 		test.Tap(pagetest.Button(t, page, "Choose…"))
@@ -227,7 +227,7 @@ func TestThisComputerShowsWhatIsEnforcedAsItChanges(t *testing.T) {
 		time.Sleep(time.Second)
 		pagetest.Settle()
 		if s := texts(page); !strings.Contains(s, "Nothing keeps running") || !strings.Contains(s, "A command can start any number of programs") {
-			t.Errorf("it shows %s", s)
+			t.Errorf(`it shows %s; want one with "Nothing keeps running"`, s)
 		}
 	})
 }
@@ -375,7 +375,7 @@ func TestAServerIsSavedWithItsAddressBeforeItsKey(t *testing.T) {
 		a.key.SetText("secret")
 		test.Tap(pagetest.Button(t, a.box, "Save"))
 		if w.Canvas().Focused() != fyne.Focusable(a.address) || !strings.Contains(texts(said), "Enter the address") {
-			t.Errorf("without an address it says %q and focuses %T", texts(said), w.Canvas().Focused())
+			t.Errorf(`without an address it says %q and focuses %T; want one with "Enter the address" and %T`, texts(said), w.Canvas().Focused(), fyne.Focusable(a.address))
 		}
 	})
 }
@@ -518,7 +518,7 @@ func TestNotificationsAreChosenByKindAndTime(t *testing.T) {
 		}
 		n.apply(notify.Settings{Quiet: notify.QuietHours{Enabled: true, From: "22:15", To: "07:00", Days: []string{"sat"}, Allow: notify.QuietQuestions}})
 		if s := texts(box); !strings.Contains(s, "22:15") || !strings.Contains(s, "07:00") {
-			t.Errorf("the times are missing: %s", s)
+			t.Errorf(`the times are missing: %s; want one with "22:15"`, s)
 		}
 		for name, want := range map[string]bool{"Sat": true, "Sun": false, "Only questions": true, "Nothing": false, "On": true, "Off": false} {
 			if got := pagetest.Button(t, box, name).Primary; got != want {

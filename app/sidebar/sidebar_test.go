@@ -312,7 +312,7 @@ func TestMachinesStayInViewBesideManyChats(t *testing.T) {
 	}
 	first := b.machines.pool[0]
 	if id, _, ok := b.MachineAt(place(first).AddXY(20, 4)); !ok || id != v.Machines[0].ID {
-		t.Errorf("what is dropped on the first machine goes to %q", id)
+		t.Errorf("what is dropped on the first machine goes to %q; want %q", id, v.Machines[0].ID)
 	}
 }
 

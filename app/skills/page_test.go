@@ -169,7 +169,7 @@ func TestSearchAndFormKeepTheirFieldsWhileFilesChange(t *testing.T) {
 	p.show(View{Loaded: true})
 	p.show(viewWithSkills())
 	if p.Box.Objects[0] != frame || len(p.results) != 0 {
-		t.Errorf("the field was replaced, or %d found", len(p.results))
+		t.Errorf("the field was replaced, or %d found; want 0", len(p.results))
 	}
 	p.search.SetText("review BUILT")
 	p.search.SetText("review included")

@@ -25,7 +25,7 @@ func TestServersAndTheirQuestionsFollowTheGateway(t *testing.T) {
 	}, func(t *testing.T, f *feed.Feed, g *feedtest.Gateway) {
 		v := f.View()
 		if s, ok := v.Servers.Server("docs"); !ok || s.State != protocol.ServerStarting || len(v.Questions.Pending.Of(protocol.AskInput)) != 1 || v.Needs() != 1 {
-			t.Fatalf("at first: %+v, %d questions, needs %d", v.Servers, len(v.Questions.Pending.Of(protocol.AskInput)), v.Needs())
+			t.Fatalf("at first: %+v, %d questions, needs %d; want 1 and 1", v.Servers, len(v.Questions.Pending.Of(protocol.AskInput)), v.Needs())
 		}
 		state = protocol.ServerReady
 		g.Change(protocol.Change{Kind: protocol.ChangeServers})

@@ -251,7 +251,7 @@ func TestThePreviewShowsWhatWillBeAdded(t *testing.T) {
 	f := p.adding(found()[1:2], "")
 	pagetest.Shows(t, p.Box, "WILL BE ADDED", "uvx mcp-server-fetch", "With the variable KEY", "Runs on")
 	if f.name.Text != "fetch" || f.add.Disabled() {
-		t.Errorf("name %q, disabled %v", f.name.Text, f.add.Disabled())
+		t.Errorf(`name %q, disabled %v; want "fetch" and false`, f.name.Text, f.add.Disabled())
 	}
 	p.adding(found()[2:], "")
 	if strings.Contains(golden.Words(p.Box), "Runs on") {

@@ -111,7 +111,7 @@ func TestCutOffLineIsMarkedBelowAndFoundOnce(t *testing.T) {
 	text := "go test ./app/widgets -run Card -count 20 -race -v needle"
 	c, w := cardWithApproval(t, 432, 1, Call{Argument: text})
 	if !c.input.Visible() || c.input.View().Selectable().PlainText() != text || !c.argument.Repeated {
-		t.Errorf("below the line stands %q", c.input.View().Selectable().PlainText())
+		t.Errorf("below the line stands %q; want %q", c.input.View().Selectable().PlainText(), text)
 	}
 	w.Resize(fyne.NewSize(1400, 900))
 	if c.input.Visible() || c.argument.Cut() {

@@ -119,10 +119,10 @@ func TestMarkingRunsThroughCardsInReadingOrder(t *testing.T) {
 		t.Errorf("marked %q, want %q", got, want)
 	}
 	if line := tr.rows.visible["folded"].row.Passages()[0].(*code.LineView); line.Selectable().From != 0 || line.Selectable().To != 6 {
-		t.Errorf("of the folded card's line %d to %d are marked", line.Selectable().From, line.Selectable().To)
+		t.Errorf("of the folded card's line %d to %d are marked; want 0 and 6", line.Selectable().From, line.Selectable().To)
 	}
 	if out := tr.rows.visible["open"].row.Passages()[2].(*code.View); out.Selectable().From != 0 || out.Selectable().To != out.Selectable().Runes() {
-		t.Errorf("of the output %d to %d are marked", out.Selectable().From, out.Selectable().To)
+		t.Errorf("of the output %d to %d are marked; want 0 and %d", out.Selectable().From, out.Selectable().To, out.Selectable().Runes())
 	}
 }
 
@@ -194,7 +194,7 @@ func TestLineRepeatedInThePanelIsFoundOnce(t *testing.T) {
 	tr := cardTranscript(t, map[string]bool{"open": true}, Item{Key: "open", Kind: cardKind, Data: card}, Item{Key: "folded", Kind: cardKind, Data: card})
 	folded, open := card.SearchTexts()
 	if n := selection.Count(folded[0], "needle"); len(folded) != 1 || n != 3 {
-		t.Errorf("folded it is found %d times in %d texts", n, len(folded))
+		t.Errorf("folded it is found %d times in %d texts; want 3 and 1", n, len(folded))
 	}
 	if n := selection.Count(strings.Join(open, "\n"), "needle"); n != 4 {
 		t.Errorf("open it is found %d times, want 4", n)

@@ -29,7 +29,7 @@ func TestLongOutputIsFoldedToItsBeginningAndEnd(t *testing.T) {
 	c.OnShowAll = func(all bool) { asked = append(asked, all); c.SetOutput(all, false) }
 	text := c.output.panel.View().Selectable().PlainText()
 	if !strings.HasPrefix(text, "line 1\n") || !strings.HasSuffix(text, "line 1234") || !strings.Contains(text, "⋯ 1,217 lines not shown") {
-		t.Fatalf("folded:\n%s", text)
+		t.Fatalf("folded:\n%s\nwant one with \"⋯ 1,217 lines not shown\"", text)
 	}
 	if got := c.output.size.Text; got != "1,234 lines" {
 		t.Errorf(`the size is %q, want "1,234 lines"`, got)
@@ -62,7 +62,7 @@ func TestShortOutputHasNothingToUnfold(t *testing.T) {
 	c.Set(Call{Verb: "Bash", Argument: "seq", State: CallDone, Output: numberedLines(foldOver), Brief: "exit 0"})
 	c.SetOpen(true)
 	if button(c, "Show all") != nil || c.output.size.Text != "20 lines · exit 0" {
-		t.Errorf("Show all is offered for %q", c.output.size.Text)
+		t.Errorf(`Show all is offered for %q; want "20 lines · exit 0"`, c.output.size.Text)
 	}
 	c.Set(Call{Verb: "Bash", Argument: "seq", State: CallDone, Output: "a part", CanLoad: true, Size: "2 MB"})
 	if button(c, "Show all") == nil || c.output.size.Text != "2 MB" {

@@ -85,7 +85,7 @@ func TestTranscriptStartsAtItsEnd(t *testing.T) {
 	tr, _ := plainTranscript(t, 1000)
 	last := tr.rows.order[len(tr.rows.order)-1]
 	if last.index != 999 || last.y+last.h != 500 {
-		t.Fatalf("the last row on the screen is %d, ends at %v", last.index, last.y+last.h)
+		t.Fatalf("the last row on the screen is %d, ends at %v; want 999 and 500", last.index, last.y+last.h)
 	}
 	assertGapless(t, tr)
 }

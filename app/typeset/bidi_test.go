@@ -35,7 +35,7 @@ func TestLevelsAreThoseOfTheUnicodeConsortium(t *testing.T) {
 		}
 	}
 	if wrong > 0 || cases < 500 {
-		t.Errorf("%d of %d cases are wrong", wrong, cases)
+		t.Errorf("%d of %d cases are wrong; want at most 0 and at least 500", wrong, cases)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestLinesAreNoWiderThanAskedAndLoseNothing(t *testing.T) {
 
 func TestLinesHaveTheHeightOfTheirLetters(t *testing.T) {
 	if l := lay("one\n\nthree", 0); len(l.lines) != 3 || l.Height != 60 {
-		t.Errorf("%d lines, %g high", len(l.lines), l.Height)
+		t.Errorf("%d lines, %g high; want 3 and 60", len(l.lines), l.Height)
 	}
 	if l := LayOut([]Run{{Text: "big ", Style: Style{Size: 20, Bold: true}}, {Text: "and small", Style: Style{Size: 14}}}, 0, 1.45); l.Height != 29 {
 		t.Errorf("%g high, want 29", l.Height)

@@ -167,7 +167,7 @@ func TestSelectOpensTheMenuOfOtherButtons(t *testing.T) {
 	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyDown})
 	m.TypedKey(&fyne.KeyEvent{Name: fyne.KeyReturn})
 	if got != "Two" || s.SelectedIndex() != 1 {
-		t.Errorf("Enter on the second line selected %q, index %d", got, s.SelectedIndex())
+		t.Errorf(`Enter on the second line selected %q, index %d; want "Two" and 1`, got, s.SelectedIndex())
 	}
 }
 

@@ -42,11 +42,11 @@ func shownRows(l *RowList) (list []string) {
 func TestRowListDrawsVisibleRowsAndReusesThem(t *testing.T) {
 	l := rowList(t, 3000)
 	if got := shownRows(l); len(got) > 12 || got[0] != "1" {
-		t.Errorf("%d rows are drawn, from %s", len(got), got[0])
+		t.Errorf(`%d rows are drawn, from %s; want at most 12 and "1"`, len(got), got[0])
 	}
 	l.scroller.MoveTo(fyne.NewPos(0, l.tops[1000]))
 	if got := shownRows(l); len(got) > 12 || got[0] != "1000" {
-		t.Errorf("%d rows are drawn, from %s", len(got), got[0])
+		t.Errorf(`%d rows are drawn, from %s; want at most 12 and "1000"`, len(got), got[0])
 	}
 	if made := len(l.lines) + len(l.free); made > 30 {
 		t.Errorf("%d lines were made, want at most 30", made)

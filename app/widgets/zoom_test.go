@@ -47,7 +47,7 @@ func TestPictureIsShownWholeAndEnlarged(t *testing.T) {
 	}
 	z.Step(-20)
 	if z.factor != 0 || z.Size() != fyne.NewSize(400, 400) {
-		t.Errorf("far away it has %v", z.Size())
+		t.Errorf("far away it has %v; want %v", z.Size(), fyne.NewSize(400, 400))
 	}
 	z.Step(100)
 	if z.factor != maxZoom {

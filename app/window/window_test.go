@@ -110,7 +110,7 @@ func TestNarrowWindowHasADrawer(t *testing.T) {
 	pagetest.Shot(t, w.Chat.Window, "shell-drawer")
 	w.Sidebar.Choose("agent:main:2")
 	if w.side.drawer.Visible() || w.Chat.Page.Key() != "agent:main:2" {
-		t.Errorf("after choosing a chat: drawer %v, chat %s", w.side.drawer.Visible(), w.Chat.Page.Key())
+		t.Errorf(`after choosing a chat: drawer %v, chat %s; want false and "agent:main:2"`, w.side.drawer.Visible(), w.Chat.Page.Key())
 	}
 	w.Chat.Window.Resize(fyne.NewSize(1120, 760))
 	if !w.side.box.Visible() {
@@ -123,7 +123,7 @@ func TestSearchInTheDrawerTakesTheKeyboard(t *testing.T) {
 	w.Chat.Window.Resize(fyne.NewSize(500, 700))
 	w.FocusSearch()
 	if !w.side.drawer.Visible() || w.Chat.Window.Canvas().Focused() != fyne.Focusable(w.Sidebar.Search) {
-		t.Errorf("the drawer is shown: %t, the keyboard goes to %T", w.side.drawer.Visible(), w.Chat.Window.Canvas().Focused())
+		t.Errorf("the drawer is shown: %t, the keyboard goes to %T; want true and %T", w.side.drawer.Visible(), w.Chat.Window.Canvas().Focused(), fyne.Focusable(w.Sidebar.Search))
 	}
 }
 
@@ -214,7 +214,7 @@ func TestAnOverlayIsClosedByKey(t *testing.T) {
 			}
 			press()
 			if c.Overlays().Top() != nil || !w.Screen.isVisible {
-				t.Errorf("%s: the overlay is open: %v, the window is shown: %v", name, c.Overlays().Top() != nil, w.Screen.isVisible)
+				t.Errorf("%s: the overlay is open: %v, the window is shown: %v; want false and true", name, c.Overlays().Top() != nil, w.Screen.isVisible)
 			}
 		})
 	}
@@ -244,7 +244,7 @@ func TestEscapeClosesTheDrawerOverAFieldThatHadTheKeyboard(t *testing.T) {
 	}
 	w.Sidebar.Search.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape})
 	if w.side.drawer.Visible() || w.Chat.Window.Canvas().Focused() != fyne.Focusable(w.Chat.Page.Pane.Composer()) {
-		t.Errorf("the drawer is open: %v, the keyboard is with %T", w.side.drawer.Visible(), w.Chat.Window.Canvas().Focused())
+		t.Errorf("the drawer is open: %v, the keyboard is with %T; want false and %T", w.side.drawer.Visible(), w.Chat.Window.Canvas().Focused(), fyne.Focusable(w.Chat.Page.Pane.Composer()))
 	}
 }
 

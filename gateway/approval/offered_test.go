@@ -149,7 +149,7 @@ func TestRuleForEveryCallSaysSo(t *testing.T) {
 	r := rulesOf(t, config.Default().ToolApproval)
 	g := store.Grant{ID: "g", Session: "s", Node: "everything", Tool: "echo", Match: policy.ServerMatch, Words: "any call of everything__echo"}
 	if rule, err := r.grantRule(g); err != nil || rule.Words != "Allow any call of echo (everything), with any arguments, in one chat" {
-		t.Errorf("permission of a chat: %q, %v", rule.Words, err)
+		t.Errorf(`permission of a chat: %q, %v; want "Allow any call of echo (everything), with any arguments, in one chat" and no error`, rule.Words, err)
 	}
 }
 

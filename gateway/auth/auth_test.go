@@ -30,7 +30,7 @@ func TestTokenIsCreatedOnceAndStored(t *testing.T) {
 	dir := t.TempDir()
 	first := openTokens(t, dir).Current().Reveal()
 	if !strings.HasPrefix(first, "fl_") || len(first) != 46 {
-		t.Errorf("token has the wrong form: %d characters", len(first))
+		t.Errorf("token has the wrong form: %d characters; want 46", len(first))
 	}
 	if again := openTokens(t, dir).Current().Reveal(); again != first {
 		t.Error("a second start made another token")

@@ -237,7 +237,7 @@ func TestAnotherMachineDoesNotTakeTheNameOfTheGatewaysOwn(t *testing.T) {
 	}
 	detach() // now nobody has it
 	if _, err := h.Attach(t.Context(), params("box"), Entry{Device: "d"}, newLink()); err != nil || h.Own("box") {
-		t.Errorf("the name is free, but: %v", err)
+		t.Errorf("the name is free, but: %v; want no error", err)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestAbandonedHandshakeReplacesNoNode(t *testing.T) {
 		t.Errorf("Attach = %v, want error ErrConflict", err)
 	}
 	if n, _ := h.Node("n"); !n.Online || newer.closed != "" {
-		t.Errorf("online %v, the newer link was closed with %q", n.Online, newer.closed)
+		t.Errorf("online %v, the newer link was closed with %q; want true and nothing", n.Online, newer.closed)
 	}
 }
 

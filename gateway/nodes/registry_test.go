@@ -155,7 +155,7 @@ func TestHeldToolsAreNotOffered(t *testing.T) {
 	}
 	h.Release("n")
 	if _, _, err := h.Lookup("n__Bash"); err != nil || len(h.Tools()) != 2 {
-		t.Errorf("after the yes: %v", err)
+		t.Errorf("after the yes: %v; want no error", err)
 	}
 }
 

@@ -147,7 +147,7 @@ func TestRuleAboutAFolderHoldsForItsOtherNames(t *testing.T) {
 				c := linked(Call{Tool: "Bash", Command: "make"})
 				c.Sandbox = Sandbox{Writes: true, Writable: []string{writable}}
 				if got := s.Decide(c); got.Verdict != Ask || len(got.Unenforced) != 1 {
-					t.Errorf("deny %s where %s may be written: %s, held %q", rule, writable, got.Verdict, got.Enforced)
+					t.Errorf("deny %s where %s may be written: %s, held %q; want %s", rule, writable, got.Verdict, got.Enforced, Ask)
 				}
 			})
 		}

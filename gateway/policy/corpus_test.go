@@ -139,7 +139,7 @@ func TestCorpusGetsItsVerdicts(t *testing.T) {
 		}
 	}
 	if len(cases) < 300 || allowed < 100 {
-		t.Errorf("only %d cases, %d of them allowed", len(cases), allowed)
+		t.Errorf("only %d cases, %d of them allowed; want at least 300 and at least 100", len(cases), allowed)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestAnswersRaceWithRules(t *testing.T) {
 		wg.Wait()
 		sub.Close()
 		if superseded := end.State == protocol.QuestionSuperseded; superseded == (won == 1) || won > 1 {
-			t.Fatalf("%d answers won and the question is %s", won, end.State)
+			t.Fatalf("%d answers won and the question is %s; want at most 1", won, end.State)
 		}
 		if d := r.Evaluate(ls); d.Verdict != policy.Ask {
 			t.Fatalf("after the rule was deleted: %+v", d)

@@ -180,7 +180,7 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	h.until("it is ready again", func() bool { return h.invoke("srv__echo", `{"text": "back"}`) == "back" })
 	lines := strings.Join(ask(h, protocol.ServerLogs, protocol.ServerParams{Name: "srv"}).Lines, "\n")
 	if !strings.Contains(lines, "out of memory") || !strings.Contains(lines, "exit code 3") {
-		t.Errorf("got log:\n%s\nwant the exit and its last line", lines)
+		t.Errorf("got log:\n%s\nwant the exit and its last line\nwant one with \"out of memory\"", lines)
 	}
 	ask(h, protocol.ServerRestart, protocol.ServerParams{Name: "srv"})
 	h.until("it is ready once more", func() bool { return h.invoke("srv__echo", `{"text": "again"}`) == "again" })

@@ -110,7 +110,7 @@ func TestRunWaitsOnceForAnAbsentPerson(t *testing.T) {
 		}
 		for i := range 2 {
 			if waited, text := ask("chat"+strconv.Itoa(i), "chat", "chat"); waited != 5*time.Minute || !strings.Contains(text, "you may request it again") {
-				t.Errorf("the person's own chat waited %s: %s", waited, text)
+				t.Errorf(`the person's own chat waited %s: %s; want %s and one with "you may request it again"`, waited, text, 5*time.Minute)
 			}
 		}
 		if len(g.tower.Calls()) != 0 {

@@ -81,7 +81,7 @@ func TestRevertRestoresTheContentBeforeTheRun(t *testing.T) {
 		t.Errorf("got %+v, error %v, want a reverted change", d, err)
 	}
 	if _, err := do[protocol.FilesDone](t, b, protocol.ActRevert, of(list[0])); err != nil || text(t, filepath.Join(dir, "new.txt")) != "<none>" {
-		t.Errorf("a file that the agent made: %v", err)
+		t.Errorf("a file that the agent made: %v; want no error", err)
 	}
 	for _, c := range changesOf(t, b) {
 		if !c.Reverted {
@@ -277,6 +277,6 @@ func TestUndoingACallLeavesTheCallsBeforeIt(t *testing.T) {
 	}
 	d, err := do[protocol.FilesDiffResult](t, b, protocol.ActDiff, of(standing[0]))
 	if len(standing) != 1 || err != nil || !strings.Contains(d.Diff, "+two") || strings.Contains(d.Diff, "three") {
-		t.Errorf("%d changes stand, the diff of the first is %q, %v", len(standing), d.Diff, err)
+		t.Errorf(`%d changes stand, the diff of the first is %q, %v; want 1, one with "+two" and no error`, len(standing), d.Diff, err)
 	}
 }

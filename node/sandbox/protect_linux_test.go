@@ -107,7 +107,7 @@ func testAttacks(t *testing.T, k *kit) {
 					t.Fatalf("%s: the file is %q, %v (%s); want it unchanged", name, data, err, out)
 				}
 				if now, err := os.Lstat(filepath.Join(k.ws, file)); err != nil || !os.SameFile(before, now) || now.Mode() != before.Mode() {
-					t.Fatalf("%s: it was replaced: %v", name, err)
+					t.Fatalf("%s: it was replaced: %v; want no error", name, err)
 				}
 			}
 		})

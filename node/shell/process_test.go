@@ -138,7 +138,7 @@ func TestProcessPagesTheLog(t *testing.T) {
 		out := tooltest.Must[processOut](b.Bench, "Process", a)
 		lines := strings.Split(out.Log, "\n")
 		if lines[0] != c.first || lines[len(lines)-1] != c.last || len(lines) != c.lines || out.TotalLines != 300 || out.TotalChars != 300*2+9+2*90+3*201 || out.Truncated {
-			t.Errorf("%v: %d lines, %q to %q, %d of %d", c.a, len(lines), lines[0], lines[len(lines)-1], out.TotalLines, out.TotalChars)
+			t.Errorf("%v: %d lines, %q to %q, %d of %d; want %d, %q, %q, 300 and %d", c.a, len(lines), lines[0], lines[len(lines)-1], out.TotalLines, out.TotalChars, c.lines, c.first, c.last, 300*2+9+2*90+3*201)
 		}
 	}
 	quiet := background(b, "true", nil)

@@ -73,7 +73,7 @@ func TestNoWayToWriteAProtectedFileSurvivesTheCommand(t *testing.T) {
 			}
 			out := run(w, access.Call{})
 			if len(out.PutBack) == 0 || !strings.Contains(out.Note, "This was undone") {
-				t.Errorf("nothing was put back: %s %s %q", out.Status, out.Output, out.Note)
+				t.Errorf(`nothing was put back: %s %s %q; want one with "This was undone"`, out.Status, out.Output, out.Note)
 			}
 			for _, c := range out.PutBack {
 				if c.Problem != "" {

@@ -30,7 +30,7 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 	tooltest.Documented(t, "One call returns at most %d KiB", maxCallOutput>>10)
 	tooltest.Documented(t, "can be read for %.0f seconds. One that nobody asks about for %.0f minutes is ended. A token has at most %d on a machine", grace.Seconds(), abandoned.Minutes(), maxSessions)
 	if d, err := (commandIn{}).idle(); err != nil || d != defaultIdle {
-		t.Errorf("without idle_timeout: %v, %v", d, err)
+		t.Errorf("without idle_timeout: %v, %v; want %v and no error", d, err, defaultIdle)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestPersonIsAskedOnce(t *testing.T) {
 		t.Errorf("after a restart: %v", err)
 	}
 	if found, err := later.Remove("192.168.1.5:80"); !found || err != nil {
-		t.Fatalf("Remove: got %v, %v", found, err)
+		t.Fatalf("Remove: got %v, %v; want true and no error", found, err)
 	}
 	if _, err := targets.resolve(t.Context(), "192.168.1.5:80"); err != nil || len(asked) != 3 {
 		t.Errorf("after its removal: got %v, %d questions, want another question", err, len(asked))

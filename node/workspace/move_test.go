@@ -41,7 +41,7 @@ func TestMoveReplacesNothing(t *testing.T) {
 		t.Errorf("into a folder: %v, %v", at, err)
 	}
 	if _, err := r.Entries().Move(resolve(t, r, "d"), resolve(t, r, "e")); err != nil || text(filepath.Join(dir, "e/a2")) != "A" || text(filepath.Join(dir, "b")) != "B" {
-		t.Errorf("a folder: %v", err)
+		t.Errorf("a folder: %v; want no error", err)
 	}
 	for _, c := range [][3]string{
 		{"e", "e/f", "into itself"},
@@ -126,7 +126,7 @@ func TestTrashRestoresEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.Entries().Restore(folder); err != nil || text(filepath.Join(dir, "sub/deep/b.txt")) != "B" {
-		t.Errorf("the folder: %v", err)
+		t.Errorf("the folder: %v; want no error", err)
 	}
 	for _, id := range []string{folder, "", "..", "../x", "123-none"} {
 		if _, err := r.Entries().Restore(id); err == nil {
@@ -192,7 +192,7 @@ func TestNoOperationLeavesTheWorkspace(t *testing.T) {
 	}
 	// The link itself may be renamed and deleted: that touches nothing outside.
 	if _, err := r.Entries().Trash(Path{Abs: filepath.Join(dir, "way")}); err != nil || text(filepath.Join(out, "mine")) != "M" {
-		t.Errorf("the link: %v", err)
+		t.Errorf("the link: %v; want no error", err)
 	}
 	ro, err := Config{Dir: dir, Grants: []Grant{{Dir: out, ReadOnly: true}}}.Open()
 	if err != nil {

@@ -118,7 +118,7 @@ func TestTextWithoutARequestGetsAnAnswer(t *testing.T) {
 	}
 	text, _ := collect(t, request("explain why the build is so slow today"))
 	if !strings.Contains(text, "read README.md") || !strings.Contains(text, "run make test") {
-		t.Errorf("the nearest forms are missing: %q", text)
+		t.Errorf(`the nearest forms are missing: %q; want one with "read README.md"`, text)
 	}
 	req := request("run ls")
 	req.Tools = nil

@@ -79,7 +79,7 @@ func TestNothingIsSentToAGatewayWithAnotherKey(t *testing.T) {
 	}
 	conn, seen, err := Dial(t.Context(), []string{"127.0.0.1:1", address}, pin)
 	if err != nil || seen != pin {
-		t.Fatalf("the right one: %v, %v", seen, err)
+		t.Fatalf("the right one: %v, %v; want %v and no error", seen, err, pin)
 	}
 	conn.Close()
 }
@@ -184,10 +184,10 @@ func TestADeviceKeepsEachOfItsPairingsWithAGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if token, err := p.Token(PeerID{gateway.Pin, protocol.RoleClient}); err != nil || token != "of the client" {
-		t.Errorf("the window's token is %q, %v", token, err)
+		t.Errorf(`the window's token is %q, %v; want "of the client" and no error`, token, err)
 	}
 	if token, err := p.Token(PeerID{gateway.Pin, protocol.RoleNode}); err != nil || token != "none" {
-		t.Errorf("the machine's token is %q, %v", token, err)
+		t.Errorf(`the machine's token is %q, %v; want "none" and no error`, token, err)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestAWrongChecksumOfAnExtraDoesNotMatter(t *testing.T) {
 		data := withChunk(t, chunk(kind, []byte("abcd"), 1))
 		p, err := Open(data)
 		if err != nil || p.Fit(10).Bounds().Dx() != 3 {
-			t.Errorf("%s with a wrong checksum: %v", kind, err)
+			t.Errorf("%s with a wrong checksum: %v; want no error", kind, err)
 		}
 	}
 	if _, err := Open(withChunk(t, chunk("IDAT", []byte("abcd"), 1))); err == nil {

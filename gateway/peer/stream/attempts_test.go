@@ -115,7 +115,7 @@ func TestAttemptWaitsForTheCleanupOfThePrevious(t *testing.T) {
 			t.Errorf("%d was discarded, want 1", id)
 		}
 		if id := waitUntil(t, h.accepted, "accepted"); id != 2 || there() {
-			t.Errorf("%d was accepted, and the old part is there: %v", id, there())
+			t.Errorf("%d was accepted, and the old part is there: %v; want 2 and false", id, there())
 		}
 		write(2)
 		until("the second part", there)

@@ -153,7 +153,7 @@ func TestFileChangedDuringTheTransferArrivesWholeOrNotAtAll(t *testing.T) {
 				t.Fatalf("%s: got %+v, %v %v %v; want no send error, no error, no read error and New 1", what, res, sendErr, err, readErr)
 			}
 			if got, err := os.ReadFile(filepath.Join(to, "f")); err != nil || !bytes.Equal(got, now) {
-				t.Errorf("%s: a mixture of both arrived, %v", what, err)
+				t.Errorf("%s: a mixture of both arrived, %v; want no error", what, err)
 			}
 		})
 	}

@@ -253,14 +253,14 @@ func TestDirectTransferSendsNoMessages(t *testing.T) {
 	var s failingLink
 	_, d, written, lost := sendDirect(t, &s)
 	if d.relayed > 0 || s.carried.Load() < written || !d.isDirect || lost {
-		t.Errorf("%d bytes went as messages, %d over the connection; direct %v, lost %v", d.relayed, s.carried.Load(), d.isDirect, lost)
+		t.Errorf("%d bytes went as messages, %d over the connection; direct %v, lost %v; want at most 0, at least %d, true and false", d.relayed, s.carried.Load(), d.isDirect, lost, written)
 	}
 }
 
 func TestEndsThatCannotConnectUseTheGateway(t *testing.T) {
 	took, d, written, lost := sendDirect(t, &failingLink{unreachable: true})
 	if took > time.Second || d.relayed < written || d.isDirect || lost {
-		t.Errorf("it took %v, %d bytes; direct %v, lost %v", took, d.relayed, d.isDirect, lost)
+		t.Errorf("it took %v, %d bytes; direct %v, lost %v; want at most %v, at least %d, false and false", took, d.relayed, d.isDirect, lost, time.Second, written)
 	}
 }
 
@@ -289,7 +289,7 @@ func TestAStuckConnectionIsDroppedAfterTwentySeconds(t *testing.T) {
 	for _, at := range []int64{1, 1 << 20} {
 		took, _, _, lost := sendDirect(t, &failingLink{lostAfter: at})
 		if took < writeLimit || took > writeLimit+time.Second || !lost {
-			t.Errorf("after %d: it took %v, lost %v", at, took, lost)
+			t.Errorf("after %d: it took %v, lost %v; want at least %v and true", at, took, lost, writeLimit)
 		}
 	}
 }

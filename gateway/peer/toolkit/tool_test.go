@@ -121,7 +121,7 @@ func TestCallKeepsTheToolsError(t *testing.T) {
 func TestPreviewIsOptional(t *testing.T) {
 	t.Parallel()
 	if _, ok, err := sample().Preview(t.Context(), struct{}{}, json.RawMessage(`{"path":"a"}`)); ok || err != nil {
-		t.Errorf("without a preview: ok %v, error %v", ok, err)
+		t.Errorf("without a preview: ok %v, error %v; want false and no error", ok, err)
 	}
 	s := toolkit.WithPreview(sample(), func(_ context.Context, _ struct{}, v in) (protocol.CallPreview, error) {
 		return protocol.CallPreview{Path: "/" + v.Path}, nil

@@ -55,7 +55,7 @@ func (p peer) request() (r protocol.Request, ok bool) {
 		}
 		f, err := protocol.DecodeFrame(data)
 		if err != nil || f.Request == nil {
-			p.t.Errorf("client sent %s: %v", data, err)
+			p.t.Errorf("client sent %s: %v; want no error", data, err)
 			continue
 		}
 		return *f.Request, true

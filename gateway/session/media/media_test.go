@@ -45,7 +45,7 @@ func TestPicturesAreMadeToFitTheModels(t *testing.T) {
 	t.Parallel()
 	small := noiseImage(t, 40, 30)
 	if out, changed, err := fit(small); err != nil || changed || !bytes.Equal(out, small) {
-		t.Errorf("a picture that fits was changed: %v %v", changed, err)
+		t.Errorf("a picture that fits was changed: %v %v; want false and no error", changed, err)
 	}
 	for name, data := range map[string][]byte{"wide": noiseImage(t, 2400, 20), "heavy": noiseImage(t, 1400, 1400)} {
 		t.Run(name, func(t *testing.T) {

@@ -315,7 +315,7 @@ func TestDocumentIsAsCommitted(t *testing.T) {
 	}
 	want, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(out.Bytes(), want) {
-		t.Errorf("the document differs from %s (%v): look at the change, and write it with -update", path, err)
+		t.Errorf("the document differs from %s (%v): look at the change, and write it with -update; want no error", path, err)
 	}
 	_, again := request(t, s, "GET", "/api/v1/openapi.json", "")
 	tag := resp.Header.Get("ETag")

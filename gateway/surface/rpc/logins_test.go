@@ -127,7 +127,7 @@ func TestALoginWithAWrongTokenIsLoggedWithoutTheToken(t *testing.T) {
 		synctest.Wait()
 		got := strings.Join(log.takeLines(), "\n")
 		if strings.Count(got, "Login refused") != 1 || !strings.Contains(got, "count=2") {
-			t.Errorf("got log\n%s\nwant one refused login and the count of the other two", got)
+			t.Errorf("got log\n%s\nwant one refused login and the count of the other two\nwant one with \"count=2\"", got)
 		}
 		if strings.Contains(got, "hunter2") {
 			t.Errorf("got the token in the log, want none:\n%s", got)

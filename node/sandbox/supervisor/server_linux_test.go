@@ -38,7 +38,7 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 func TestBadgeIsReadFromTheLimitsOfAnyone(t *testing.T) {
 	one, err := tagOf(1)
 	if err != nil || one < firstTag {
-		t.Errorf("the first process wears %d, %v", one, err)
+		t.Errorf("the first process wears %d, %v; want at least %d and no error", one, err, firstTag)
 	}
 }
 
