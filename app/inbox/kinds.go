@@ -23,6 +23,7 @@ var subjects = map[string]func(protocol.Question, place) subject{
 	protocol.AskInput:  input,
 	protocol.AskTools:  tools,
 	protocol.AskSender: sender,
+	protocol.AskVisit:  visit,
 }
 
 // subjectOf returns the subject of a question. One of a newer gateway has no answer, because it cannot

@@ -22,6 +22,7 @@ func questionsOfEveryKind() []protocol.Question {
 		ask("call", "make"), wantsToPair("pair"), widen, consent(), inputQuestion(),
 		{ID: "tools", Kind: protocol.AskTools, Hash: "h", Tools: &protocol.ToolsSubject{Server: "github", Tools: []protocol.ServerTool{{Name: "close_issue", Description: "Closes an issue."}}}},
 		{ID: "sender", Kind: protocol.AskSender, Hash: "h", Sender: &protocol.SenderSubject{PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test", FirstMessage: "May I?"}}},
+		wantsToVisit(),
 		{ID: "new", Kind: "teleport", Hash: "h"},
 	}
 }
@@ -37,6 +38,7 @@ func TestEveryKindIsShownAndAnswered(t *testing.T) {
 		{"q", "How shall the new repository be set up?", "Send", "", "q dismiss"}, // a field is empty
 		{"tools", "Closes an issue.", "Accept", "tools allow", "tools later"},
 		{"sender", "May I?", "Allow", "sender allow", "sender later"},
+		{"visit", "Nobody has checked", "Allow", "visit allow", "visit later"},
 		{"new", "Update Fairlead", "", "", "new later"},
 	} {
 		t.Run(c.id, func(t *testing.T) {

@@ -23,6 +23,7 @@ var kinds = map[string]Kind{
 	protocol.AskInput:    {words: InputWords, Opens: true, Close: protocol.DecisionDismiss},
 	protocol.AskTools:    {words: ToolsWords},
 	protocol.AskSender:   {words: SenderWords},
+	protocol.AskVisit:    {words: VisitWords},
 }
 
 // Kind is what the questions of a kind have in common.

@@ -77,7 +77,7 @@ func SortQuestions(list []Question) {
 // that; a call is compared with it before it runs.
 type Question struct {
 	ID         QuestionID `json:"id"`
-	Kind       string     `json:"kind"`  // call, type, keep, continue, pair, widen, app, input, tools or sender
+	Kind       string     `json:"kind"`  // call, type, keep, continue, pair, widen, app, input, tools, sender or visit
 	State      string     `json:"state"` // pending, allowed, edited, denied, expired, cancelled or superseded
 	SessionKey SessionKey `json:"sessionKey"`
 	RunID      RunID      `json:"runId,omitempty"`
@@ -91,6 +91,7 @@ type Question struct {
 	Input   *InputSubject   `json:"input,omitempty"`
 	Tools   *ToolsSubject   `json:"tools,omitempty"`
 	Sender  *SenderSubject  `json:"sender,omitempty"`
+	Visit   *VisitSubject   `json:"visit,omitempty"`
 
 	Node    NodeID          `json:"node,omitempty"`
 	Host    *HostInfo       `json:"host,omitempty"`
@@ -194,6 +195,8 @@ type QuestionAnswerParams struct {
 	Tools []string `json:"tools,omitempty"`
 	// Values are the values of the fields of a question of kind input, by name.
 	Values map[string]any `json:"values,omitempty"`
+	// For is how long a question of kind visit is allowed: hour (default), day or always.
+	For string `json:"for,omitempty"`
 }
 
 // QuestionAnswerResult returns the answered question. Won is false when another answer came first,

@@ -93,11 +93,12 @@ const (
 	AskedByAgent    = "agent"    // the agent of another chat, which sent a message to this one
 	AskedByDevice   = "device"   // a device or machine
 	AskedByServer   = "server"   // an MCP server
+	AskedByVisitor  = "visitor"  // somebody who wants to visit a published app
 )
 
 // AskedBy describes who caused a call.
 type AskedBy struct {
-	Kind  string `json:"kind"`            // chat, schedule, channel, agent, app, client, device, server
+	Kind  string `json:"kind"`            // chat, schedule, channel, agent, app, client, device, server, visitor
 	Name  string `json:"name,omitempty"`  // such as the chat's title
 	Model string `json:"model,omitempty"` // provider/id
 }

@@ -17,13 +17,14 @@ const (
 	AskInput    = "input"    // what does this MCP server want to know? Input has it
 	AskTools    = "tools"    // may the agent use the changed tools of this MCP server? Tools has them
 	AskSender   = "sender"   // may this unknown sender on a channel write to the agent? Sender has them
+	AskVisit    = "visit"    // may this person visit a published app? Visit has it
 )
 
-// AnswerScope returns the scope that answers a kind of question. Devices, apps, tools and senders get
-// lasting rights, which is for those who may administer.
+// AnswerScope returns the scope that answers a kind of question. Devices, apps, tools, senders and
+// visitors get lasting rights, which is for those who may administer.
 func AnswerScope(kind string) Scope {
 	switch kind {
-	case AskPair, AskWiden, AskApp, AskTools, AskSender:
+	case AskPair, AskWiden, AskApp, AskTools, AskSender, AskVisit:
 		return ScopeAdmin
 	}
 	return ScopeApprove
@@ -96,9 +97,31 @@ type SenderSubject struct {
 	Peer Peer `json:"peer"` // where answers to them go
 }
 
+// VisitSubject is somebody who is not on the list of a published app and asks for access.
+type VisitSubject struct {
+	Service ServiceID `json:"service"`
+	Title   string    `json:"title"`
+	URL     string    `json:"url"`
+	Email   string    `json:"email"`
+	// Verified names the provider with which they signed in; empty: nobody has checked that the
+	// address is theirs.
+	Verified string `json:"verified,omitempty"`
+	From     string `json:"from"`              // network address
+	Message  string `json:"message,omitempty"` // their own words, one line
+	// For is how long the answer lets them in: hour, day or always; empty while it is pending or denied.
+	For string `json:"for,omitempty"`
+}
+
+// How long an answer lets somebody in who asked for access to a published app.
+const (
+	VisitHour   = "hour"
+	VisitDay    = "day"
+	VisitAlways = "always" // adds the address to the app's list
+)
+
 // SubjectHash returns the hash of a question's subject, for the kinds that have one.
 func (a Question) SubjectHash() (string, error) {
-	raw, err := Marshal([]any{a.Kind, a.Pairing, a.App, a.Input, a.Tools, a.Sender})
+	raw, err := Marshal([]any{a.Kind, a.Pairing, a.App, a.Input, a.Tools, a.Sender, a.Visit})
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:]), err
 }

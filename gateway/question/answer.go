@@ -111,8 +111,22 @@ func answerLine(who auth.Principal, q protocol.Question) (line protocol.AuditEnt
 		return AuditLine(who, q, protocol.AuditRun, format.Line(q.Why, 200)), true
 	case protocol.AskSender:
 		return AuditLine(who, q, protocol.AuditSender, q.Sender.Channel+":"+q.Sender.SenderID), true
+	case protocol.AskVisit:
+		return AuditLine(who, q, protocol.AuditService, visitAnswer(q)), true
 	}
 	return line, false
+}
+
+// visitAnswer says what the answer to a request for access did.
+func visitAnswer(q protocol.Question) string {
+	v := q.Visit
+	switch {
+	case q.State == protocol.QuestionDenied:
+		return fmt.Sprintf("refused access to %s to %s", v.Title, v.Email)
+	case v.For == protocol.VisitAlways:
+		return fmt.Sprintf("allowed %s to visit %s always", v.Email, v.Title)
+	}
+	return fmt.Sprintf("allowed the browser of %s to visit %s for one %s", v.Email, v.Title, v.For)
 }
 
 // AnswerAll gives several questions the same answer, each as [Queue.Answer] does. One that is

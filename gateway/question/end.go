@@ -70,11 +70,11 @@ func (s *Queue) Withdraw(ctx context.Context, id protocol.QuestionID) error {
 }
 
 // CancelOrphans cancels the questions from before this start of the gateway that nobody waits for. A
-// run that is active asks its own again. Who asks about the change of a file, or about a stranger,
+// run that is active asks its own again. Who asks about the change of a file, a stranger or a visitor
 // returns.
 func (s *Queue) CancelOrphans(ctx context.Context, startedAt time.Time, isActive func(protocol.RunID) bool) error {
 	return s.closePending(ctx, protocol.QuestionCancelled, "a restart", func(q protocol.Question) bool {
-		survives := q.Tool == protocol.KeepTool || q.Kind == protocol.AskSender
+		survives := q.Tool == protocol.KeepTool || q.Kind == protocol.AskSender || q.Kind == protocol.AskVisit
 		return q.CreatedAt < startedAt.UnixMilli() && !survives && !isActive(q.RunID)
 	})
 }

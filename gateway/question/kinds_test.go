@@ -33,6 +33,7 @@ var kinds = map[string]protocol.Question{
 	protocol.AskInput:    {Input: &protocol.InputSubject{Server: "files", Message: "Which size?"}},
 	protocol.AskTools:    {Tools: &protocol.ToolsSubject{Server: "files", Tools: []protocol.ServerTool{{Name: "echo"}}}},
 	protocol.AskSender:   {Sender: &protocol.SenderSubject{PendingPair: protocol.PendingPair{Channel: "xmpp", SenderID: "ann@town.test"}}},
+	protocol.AskVisit:    {Visit: &protocol.VisitSubject{Service: "svc_1", Title: "Wiki", Email: "ann@town.test"}},
 }
 
 // waitingQuestion is a question of a kind that was asked, and how it ended.
@@ -207,7 +208,7 @@ func TestEveryKindSurvivesARestart(t *testing.T) {
 					t.Fatal(err)
 				}
 				want, by := protocol.QuestionCancelled, "a restart"
-				if orphan.Kind == protocol.AskSender || orphan.Tool == protocol.KeepTool { // who asks returns
+				if orphan.Kind == protocol.AskSender || orphan.Kind == protocol.AskVisit || orphan.Tool == protocol.KeepTool { // who asks returns
 					want, by = protocol.QuestionPending, ""
 				}
 				if got, err := s.Get(t.Context(), "orphan"); err != nil || got.State != want || got.AnsweredBy != by {

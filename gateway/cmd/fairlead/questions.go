@@ -55,6 +55,8 @@ func answerCommand(q protocol.Question) string {
 		return "fairlead questions answer " + shortID(q.ID)
 	case q.Tools != nil:
 		return "fairlead servers accept " + string(q.Tools.Server) + " (shows the changes first)"
+	case q.Visit != nil:
+		return "fairlead questions allow " + shortID(q.ID) + " --for hour (or day, always; or deny)"
 	case !q.IsOfCall():
 		return "fairlead questions allow " + shortID(q.ID) + " (or deny)"
 	}
@@ -92,24 +94,31 @@ func questionsCommand(o *options) *cobra.Command {
 	cmd.AddCommand(answer, questionsAnswerCommand(o, protocol.DecisionAllow, "Allow what a question asks for, once"),
 		questionsAnswerCommand(o, protocol.DecisionDeny, "Deny what a question asks for"), watchCommand(o))
 	cmd.Long = `Lists everything that waits for you, with the command that answers it: calls, devices that want to pair, machines that offer more,
-apps that want to connect, questions of MCP servers, changed tools of theirs, and people on channels who want to write. ID can be the first characters of an ID.
+apps that want to connect, questions of MCP servers, changed tools of theirs, people on channels who want to write, and visitors who ask for
+access to a published app. ID can be the first characters of an ID.
 fairlead approvals has more answers for calls.`
 	return cmd
 }
 
 // questionsAnswerCommand makes the command allow or deny for every kind of question.
 func questionsAnswerCommand(o *options, decision, short string) *cobra.Command {
-	return command(decision+" ID", short, cobra.ExactArgs(1), o.onGateway(func(ctx context.Context, c *connection, args []string) error {
+	var answer protocol.QuestionAnswerParams
+	cmd := command(decision+" ID", short, cobra.ExactArgs(1), o.onGateway(func(ctx context.Context, c *connection, args []string) error {
 		q, err := questionsOf(c).find(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		p := protocol.QuestionAnswerParams{Decision: decision}
+		p := answer
+		p.Decision = decision
 		if q.App != nil {
 			p.Nodes = q.App.Nodes
 		}
 		return questionsOf(c).answer(ctx, q, p, func(out io.Writer, q protocol.Question) error { return printf(out, "%s.\n", format.Capital(q.State)) })
 	}))
+	if decision == protocol.DecisionAllow {
+		cmd.Flags().StringVar(&answer.For, "for", "", "for a visitor of a published app: hour (default), day or always")
+	}
+	return cmd
 }
 
 // answer answers a question and prints the answered one. A question that somebody else answered

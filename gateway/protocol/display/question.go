@@ -23,6 +23,8 @@ func Line(q protocol.Question) string {
 		return ToolsQuestion(*q.Tools) + " The agent does not get them before you accept them."
 	case q.Sender != nil:
 		return SenderQuestion(*q.Sender) + SenderMessage(*q.Sender)
+	case q.Visit != nil:
+		return VisitQuestion(*q.Visit) + " " + VisitorFrom(*q.Visit) + VisitMessage(*q.Visit) + " The app is " + format.Line(q.Visit.URL, 120) + "."
 	}
 	return ""
 }
