@@ -13,41 +13,24 @@ const ActionTimeout = 30 * time.Second
 
 // Tasks are the actions that run in the background.
 type Tasks struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	notify func(error)
-	wg     crash.Group // counts those that run
-
-	mu     sync.Mutex // guards the field below
-	closed bool
+	notify  func(error)
+	workers *crash.Workers
 }
 
 // NewTasks creates an empty list. notify shows the failure of an action.
 func NewTasks(notify func(error)) *Tasks {
-	t := &Tasks{notify: notify}
-	t.ctx, t.cancel = context.WithCancel(context.Background())
-	return t
+	return &Tasks{notify: notify, workers: crash.NewWorkers()}
 }
 
 // Close cancels the actions and waits for them. No action starts afterwards.
-func (t *Tasks) Close() {
-	t.mu.Lock()
-	t.closed = true
-	t.mu.Unlock()
-	t.cancel()
-	t.wg.Wait()
-}
+func (t *Tasks) Close() { t.workers.Close(nil) }
 
 // Wait waits for the actions that run.
-func (t *Tasks) Wait() { t.wg.Wait() }
+func (t *Tasks) Wait() { t.workers.Wait() }
 
 // Start runs f on a goroutine that Close waits for.
 func (t *Tasks) Start(f func(context.Context)) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.closed {
-		t.wg.Go(func() { f(t.ctx) })
-	}
+	t.workers.Start(func() { f(t.workers.Context()) })
 }
 
 // StartRequest is Start with the timeout of an action.
@@ -70,7 +53,7 @@ func (t *Tasks) Do(f func(context.Context) error) {
 
 // Fail shows the failure of an action, unless the program is exiting.
 func (t *Tasks) Fail(err error) {
-	if t.ctx.Err() == nil {
+	if t.workers.Context().Err() == nil {
 		t.notify(err)
 	}
 }

@@ -29,7 +29,7 @@ func (m *Accounts) connect(ctx context.Context, name, id string) error {
 	if err := m.disconnect(ctx, a); err != nil {
 		return err
 	}
-	run, stop := context.WithCancel(m.registry.ctx)
+	run, stop := context.WithCancel(m.registry.workers.Context())
 	done := make(chan struct{})
 	m.registry.mu.Lock()
 	a.stop, a.done, a.err, a.loginFailed, a.authenticated, a.extra, a.retryAt = stop, done, "", false, false, nil, 0
@@ -41,7 +41,7 @@ func (m *Accounts) connect(ctx context.Context, name, id string) error {
 		m.registry.mu.Unlock()
 		close(done)
 	}
-	if !m.registry.goTracked(func() {
+	if !m.registry.workers.Start(func() {
 		defer ended()
 		m.stayConnected(run, a, full)
 	}) {
@@ -127,9 +127,9 @@ func (u *Upstream) Inbound(ctx context.Context, in protocol.ChannelInboundParams
 	var res protocol.ChannelInboundResult
 	var err error
 	done := make(chan struct{})
-	if !u.m.registry.goTracked(func() {
+	if !u.m.registry.workers.Start(func() {
 		defer close(done)
-		res, err = u.m.inbox.Inbound(u.m.registry.ctx, in)
+		res, err = u.m.inbox.Inbound(u.m.registry.workers.Context(), in)
 	}) {
 		return protocol.ChannelInboundResult{}, errStopping
 	}

@@ -143,13 +143,13 @@ func (h *Hub) Load(ctx context.Context) error {
 
 // Run connects the accounts that were connected before and delivers answers until ctx is cancelled.
 func (h *Hub) Run(ctx context.Context) {
-	defer crash.WhenDone(ctx, h.registry.cancel)()
+	defer crash.WhenDone(ctx, func() { h.registry.workers.Stop(nil) })()
 	h.Accounts.connectAll(ctx)
 	var wg crash.Group
 	wg.Go(func() { crash.Forever(ctx, func() { h.reminder.run(ctx) }) })
 	h.Answers.run(ctx)
 	wg.Wait()
-	h.registry.close()
+	h.registry.workers.Close(nil)
 }
 
 func now() int64 { return time.Now().UnixMilli() }

@@ -22,12 +22,9 @@ type registry struct {
 	outbox  *outbox
 	drivers map[string]Driver
 
-	ctx    context.Context // cancelled when the hub's Run ends
-	cancel context.CancelFunc
-	wg     crash.Group
+	workers *crash.Workers // stopped when the hub's Run ends
 
-	mu       sync.Mutex // guards the fields below
-	closed   bool
+	mu       sync.Mutex          // guards accounts and their fields
 	accounts map[string]*account // by CHANNEL:ACCOUNT
 }
 
@@ -40,8 +37,7 @@ type registryStore interface {
 }
 
 func newRegistry(s registryStore, bus *event.Bus, drivers []Driver) *registry {
-	r := &registry{store: s, bus: bus, drivers: make(map[string]Driver), accounts: make(map[string]*account)}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r := &registry{store: s, bus: bus, drivers: make(map[string]Driver), workers: crash.NewWorkers(), accounts: make(map[string]*account)}
 	for _, d := range drivers {
 		r.drivers[d.Kind().Channel] = d
 	}
@@ -89,26 +85,6 @@ func (r *registry) load(ctx context.Context) error {
 	return nil
 }
 
-// close stops all connections and waits for their goroutines.
-func (r *registry) close() {
-	r.mu.Lock()
-	r.closed = true
-	r.mu.Unlock()
-	r.cancel()
-	r.wg.Wait()
-}
-
-// goTracked runs f in a goroutine that Run waits for. It returns false when the hub has stopped.
-func (r *registry) goTracked(f func()) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return false
-	}
-	r.wg.Go(f)
-	return true
-}
-
 // publishChange publishes that a channel's state has changed.
 func publishChange(bus *event.Bus, channel string) {
 	bus.Publish(protocol.Change{Kind: protocol.ChangeChannels, Path: channel})
@@ -117,15 +93,15 @@ func publishChange(bus *event.Bus, channel string) {
 // setOnline registers that an account can send over l, and starts to deliver its outbox.
 func (r *registry) setOnline(a *account, l *sender, extra map[string]any) {
 	r.mu.Lock()
-	if r.closed || l.ctx.Err() != nil { // the connection has closed already
+	if l.ctx.Err() != nil { // the connection has closed already
 		r.mu.Unlock()
 		return
 	}
 	r.accounts[key(a.channel, a.id)] = a // an older connection over the network may have removed it
 	old := a.sender
 	a.sender, a.connectedAt, a.authenticated, a.err, a.extra, a.retryAt = l, time.Now().UnixMilli(), true, "", extra, 0
-	r.wg.Go(l.run)
-	r.wg.Go(l.forwardTyping)
+	r.workers.Start(l.run)
+	r.workers.Start(l.forwardTyping)
 	r.mu.Unlock()
 	if old != nil {
 		old.cancel()

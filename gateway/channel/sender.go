@@ -45,7 +45,7 @@ type sender struct {
 
 func newSender(r *registry, a *account, t Transport) *sender {
 	l := &sender{outbox: r.outbox, bus: r.bus, channel: a.channel, id: a.id, t: t, wake: wake.New(), typing: make(chan protocol.ChannelTyping, 16)}
-	l.ctx, l.cancel = context.WithCancel(r.ctx)
+	l.ctx, l.cancel = context.WithCancel(r.workers.Context())
 	return l
 }
 

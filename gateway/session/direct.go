@@ -83,7 +83,7 @@ func (r *run) appendFailure(info protocol.CallInfo) error {
 // appendResult stores the result of a command.
 func (r *run) appendResult(info protocol.CallInfo, isError bool, content protocol.Content) error {
 	info.Tail = "" // it is part of the content
-	_, err := r.Append(context.WithoutCancel(r.x.workers.ctx), protocol.Message{
+	_, err := r.Append(context.WithoutCancel(r.x.workers.Context()), protocol.Message{
 		RunID: r.row.ID, Role: protocol.RoleToolResult, Origin: protocol.OriginDirect, ToolCallID: string(directCallID(r.row.ID)),
 		ToolName: protocol.NewToolName(r.row.Params.Node, "Bash"), IsError: isError, Call: &info, Timestamp: now(), Content: content,
 	})

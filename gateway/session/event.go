@@ -66,7 +66,7 @@ func (s *session) knowsCompletion(r store.Run) bool {
 	if !ok {
 		return false
 	}
-	calls, err := s.x.calls.OnProcess(context.WithoutCancel(s.x.workers.ctx), s.key, c.CallID)
+	calls, err := s.x.calls.OnProcess(context.WithoutCancel(s.x.workers.Context()), s.key, c.CallID)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		slog.Warn("Reading what a chat knows about a command failed", "session", s.key, "call", c.CallID, "err", err)
 	}
@@ -103,7 +103,7 @@ func (s *session) finishKnownEvent(r store.Run) error {
 	c, _ := message(r).Completion()
 	at := now()
 	r.State, r.StartedAt, r.EndedAt = protocol.RunDone, at, at
-	stored, err := s.x.runs.Start(context.WithoutCancel(s.x.workers.ctx), r, notice(r.ID, c.Words(string(c.NodeID))))
+	stored, err := s.x.runs.Start(context.WithoutCancel(s.x.workers.Context()), r, notice(r.ID, c.Words(string(c.NodeID))))
 	if err != nil {
 		return err
 	}

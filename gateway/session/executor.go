@@ -25,7 +25,7 @@ type executor struct {
 	prompts *Prompts
 	titles  *titles
 	pause   *pause
-	workers *workers
+	workers *crash.Workers
 	active  *activeRuns
 	media   *media.Store
 	resumed atomic.Bool // runs of an earlier start may start
@@ -66,10 +66,10 @@ func (x *executor) track(row store.Run, cancel context.CancelCauseFunc) *run {
 
 // execute executes f as a run in a goroutine, publishes how it ended, and then calls onEnd.
 func (x *executor) execute(row store.Run, f func(*run, context.Context) error, onEnd func()) *run {
-	ctx, cancel := context.WithCancelCause(x.workers.ctx)
+	ctx, cancel := context.WithCancelCause(x.workers.Context())
 	r := x.track(row, cancel)
 	r.progress.publish()
-	x.workers.wg.Go(func() {
+	x.workers.Go(func() {
 		defer cancel(nil)
 		defer onEnd()
 		defer close(r.done)

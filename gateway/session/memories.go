@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 	"fairlead/gateway/workspace"
@@ -19,7 +20,7 @@ type memories struct {
 	archives *store.Archives
 	files    *workspace.Files // of all agents
 	tasks    modelTasks
-	workers  *workers
+	workers  *crash.Workers
 	scanning sync.Mutex // held during a scan: meanwhile the chat may have been restored and reset again
 }
 
@@ -63,13 +64,13 @@ func (m *memories) saveCompacted(ctx context.Context, a store.Archive, facts str
 // saveReset extracts the facts from a chat that was reset, in the background.
 func (m *memories) saveReset(s store.Session, a store.Archive) {
 	ref, _ := m.settings.model(s, nil)
-	if a.Messages < 2 || !m.areSaved(s.Key) || ref.Provider == builtIn || m.workers.ctx.Err() != nil {
+	if a.Messages < 2 || !m.areSaved(s.Key) || ref.Provider == builtIn || m.workers.Context().Err() != nil {
 		return
 	}
-	m.workers.wg.Go(func() {
+	m.workers.Go(func() {
 		m.scanning.Lock()
 		defer m.scanning.Unlock()
-		if err := m.scan(s, a, ref); err != nil && m.workers.ctx.Err() == nil {
+		if err := m.scan(s, a, ref); err != nil && m.workers.Context().Err() == nil {
 			slog.Warn("Extracting memories from a reset chat failed", "session", s.Key, "err", err)
 		}
 	})
@@ -78,7 +79,7 @@ func (m *memories) saveReset(s store.Session, a store.Archive) {
 // scan saves the facts from those messages of a reset chat that have not been scanned
 // yet.
 func (m *memories) scan(s store.Session, a store.Archive, ref protocol.ModelRef) error {
-	cursor, err := m.sessions.MemoryCursor(m.workers.ctx, a.Session)
+	cursor, err := m.sessions.MemoryCursor(m.workers.Context(), a.Session)
 	if err != nil {
 		return err
 	}
@@ -87,17 +88,17 @@ func (m *memories) scan(s store.Session, a store.Archive, ref protocol.ModelRef)
 	if rest.Last <= rest.First { // no messages, or a message without an answer
 		return nil
 	}
-	msgs, err := m.archives.Messages(m.workers.ctx, rest, 0, maxHistory)
+	msgs, err := m.archives.Messages(m.workers.Context(), rest, 0, maxHistory)
 	if err != nil {
 		return err
 	}
-	model, err := m.tasks.open(m.workers.ctx, ref)
+	model, err := m.tasks.open(m.workers.Context(), ref)
 	if err != nil {
 		return err
 	}
-	sum, err := m.tasks.summarize(m.workers.ctx, *model, "", msgs, "")
+	sum, err := m.tasks.summarize(m.workers.Context(), *model, "", msgs, "")
 	if err != nil {
 		return err
 	}
-	return m.save(m.workers.ctx, a, sum.Memories, time.UnixMilli(s.LastActiveAt))
+	return m.save(m.workers.Context(), a, sum.Memories, time.UnixMilli(s.LastActiveAt))
 }

@@ -30,7 +30,7 @@ type Messages struct {
 	media     *media.Store
 	questions *question.Queue
 	pause     *pause
-	workers   *workers
+	workers   *crash.Workers
 }
 
 // Send accepts a message. When it returns without error, the message is stored or was a command.
@@ -91,7 +91,7 @@ func (m *Messages) handleOwner(ctx context.Context, p auth.Principal, in protoco
 func (m *Messages) sendToAgent(ctx context.Context, p auth.Principal, in protocol.ChatSendParams) (protocol.ChatSendResult, error) {
 	files := m.media.Upload()
 	defer files.Close()
-	blocks, err := upload(ctx, m.workers.ctx, files, in.Attachments)
+	blocks, err := upload(ctx, m.workers.Context(), files, in.Attachments)
 	if err != nil {
 		return protocol.ChatSendResult{}, err
 	}

@@ -33,7 +33,7 @@ func (m *Messages) Resend(ctx context.Context, p auth.Principal, in protocol.Cha
 		return out, err
 	}
 	if in.Attachments != nil {
-		if row.Images, err = upload(ctx, m.workers.ctx, files, *in.Attachments); err != nil {
+		if row.Images, err = upload(ctx, m.workers.Context(), files, *in.Attachments); err != nil {
 			return out, err
 		}
 	}
@@ -99,7 +99,7 @@ func (s *session) replace(old protocol.MessageID, row store.Run) (protocol.Archi
 	at := now()
 	row.CreatedAt = max(at, s.lastCreatedAt+1)
 	row.State, row.StartedAt = protocol.RunThinking, at
-	a, _, err := s.x.archives.Replace(context.WithoutCancel(s.x.workers.ctx), old, row, message(row), at)
+	a, _, err := s.x.archives.Replace(context.WithoutCancel(s.x.workers.Context()), old, row, message(row), at)
 	if err != nil {
 		return "", err
 	}

@@ -64,7 +64,7 @@ func (s *session) resetWhenDue() {
 	if len(s.x.active.commandsOf(s.key)) > 0 {
 		return
 	}
-	ctx := context.WithoutCancel(s.x.workers.ctx)
+	ctx := context.WithoutCancel(s.x.workers.Context())
 	row, err := s.x.sessions.Get(ctx, s.key)
 	if err != nil || !isDue(s.x.chats.settings.resetPolicy(row), time.UnixMilli(max(row.LastActiveAt, row.LastResetAt)), time.UnixMilli(now()), s.x.chats.settings.zone()) {
 		return

@@ -104,7 +104,7 @@ func (r *run) finish(err error) {
 	if !r.x.active.remove(r) {
 		return
 	}
-	ctx := context.WithoutCancel(r.x.workers.ctx)
+	ctx := context.WithoutCancel(r.x.workers.Context())
 	row := r.row
 	msgs, msgsErr := r.x.messages.OfRun(ctx, row.ID)
 	if msgsErr != nil {

@@ -77,7 +77,7 @@ func (r *Runs) do(key protocol.SessionKey, f func(*session)) error {
 	s := r.byKey[key]
 	if s == nil {
 		s = &session{x: r.x, key: key, inbox: make(chan func())}
-		if !r.x.workers.start(s.loop) {
+		if !r.x.workers.Start(s.loop) {
 			r.mu.Unlock()
 			return errStopping
 		}

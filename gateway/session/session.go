@@ -30,7 +30,7 @@ func (s *session) loop() {
 		select {
 		case f := <-s.inbox:
 			f()
-		case <-s.x.workers.ctx.Done():
+		case <-s.x.workers.Context().Done():
 			return
 		}
 	}
@@ -43,7 +43,7 @@ func (s *session) do(f func(*session)) error {
 	select {
 	case s.inbox <- func() { done <- crash.Run("session", func() { f(s) }, "session", s.key) }:
 		return <-done
-	case <-s.x.workers.ctx.Done():
+	case <-s.x.workers.Context().Done():
 		return errStopping
 	}
 }
@@ -51,12 +51,12 @@ func (s *session) do(f func(*session)) error {
 // canStart reports whether a run may start now.
 func (s *session) canStart() bool {
 	isResumed := !s.hasEarlierRuns || s.x.resumed.Load()
-	return s.run == nil && s.blocks == 0 && isResumed && s.x.pause.end() == nil && s.x.workers.ctx.Err() == nil
+	return s.run == nil && s.blocks == 0 && isResumed && s.x.pause.end() == nil && s.x.workers.Context().Err() == nil
 }
 
 // accept starts a run at once or queues it. The run is stored when it returns without error.
 func (s *session) accept(row store.Run) (queued bool, err error) {
-	ctx := context.WithoutCancel(s.x.workers.ctx)
+	ctx := context.WithoutCancel(s.x.workers.Context())
 	if err := s.x.checkNewRun(ctx, row.ID); err != nil {
 		return false, err
 	}
@@ -95,7 +95,7 @@ func (s *session) start(row store.Run) error {
 		return err
 	}
 	row.State, row.StartedAt = protocol.RunThinking, now()
-	stored, err := s.x.runs.Start(context.WithoutCancel(s.x.workers.ctx), row, message(row))
+	stored, err := s.x.runs.Start(context.WithoutCancel(s.x.workers.Context()), row, message(row))
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *session) startAfresh(row store.Run) error {
 	if id == "" || id == protocol.HeartbeatSchedule || !isScheduled(row) {
 		return nil
 	}
-	return s.x.sessions.StartAfresh(context.WithoutCancel(s.x.workers.ctx), s.key)
+	return s.x.sessions.StartAfresh(context.WithoutCancel(s.x.workers.Context()), s.key)
 }
 
 // begin executes a stored run of the agent.

@@ -27,7 +27,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"sync"
 	"time"
 
 	"fairlead/gateway/config"
@@ -97,13 +96,13 @@ type Sessions struct {
 	Trash    *Trash
 	Messages *Messages
 
-	workers *workers
+	workers *crash.Workers // the goroutines of sessions and runs, and others that end with them
 }
 
 // New returns the sessions, without runs.
 func New(o Options) *Sessions {
 	db, settings := o.Stores, settings{o.Config}
-	w, active := newWorkers(), &activeRuns{byID: make(map[protocol.RunID]*run)}
+	w, active := crash.NewWorkers(), &activeRuns{byID: make(map[protocol.RunID]*run)}
 	stored := media.New(o.Home, db.Media, o.Transcribe)
 	p := &pause{bus: o.Bus}
 	p.set(o.Config().Agent.Paused)
@@ -142,12 +141,12 @@ func (s *Sessions) Load(ctx context.Context) error { return s.Runs.load(ctx) }
 // also starts the permanent removal of deleted chats and messages.
 func (s *Sessions) Resume(ctx context.Context) {
 	s.Runs.resume(ctx)
-	s.workers.start(func() { s.History.files.writeMissing(s.workers.ctx) })
-	s.workers.start(s.Trash.purge)
+	s.workers.Start(func() { s.History.files.writeMissing(s.workers.Context()) })
+	s.workers.Start(s.Trash.purge)
 }
 
 // Close stops all runs, so that the next start can resume them, and waits for them.
-func (s *Sessions) Close() { s.workers.close() }
+func (s *Sessions) Close() { s.workers.Close(tool.ErrSuspended) }
 
 // ConfigChanged applies a changed setting that is not read each time.
 func (s *Sessions) ConfigChanged(path string) {
@@ -155,47 +154,10 @@ func (s *Sessions) ConfigChanged(path string) {
 	case "agent", "agent.paused":
 		s.Runs.setPaused(s.Chats.settings.config().Agent.Paused)
 	case "session", "session.mainKey":
-		if err := s.Chats.mainKeyChanged(s.workers.ctx); err != nil {
+		if err := s.Chats.mainKeyChanged(s.workers.Context()); err != nil {
 			slog.Error("The notice in the former main chat could not be posted", "err", err)
 		}
 	}
-}
-
-// workers are the goroutines of sessions and runs, and others that end with them. It is safe for
-// concurrent use.
-type workers struct {
-	ctx    context.Context // cancelled by close, with the cause tool.ErrSuspended
-	cancel context.CancelCauseFunc
-	wg     crash.Group
-
-	mu     sync.Mutex // guards closed
-	closed bool
-}
-
-func newWorkers() *workers {
-	w := new(workers)
-	w.ctx, w.cancel = context.WithCancelCause(context.Background())
-	return w
-}
-
-// start runs f in a goroutine. It returns false, and does nothing, after close.
-func (w *workers) start(f func()) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed { // close waits already
-		return false
-	}
-	w.wg.Go(f)
-	return true
-}
-
-// close cancels ctx and waits for the goroutines.
-func (w *workers) close() {
-	w.mu.Lock()
-	w.closed = true
-	w.mu.Unlock()
-	w.cancel(tool.ErrSuspended)
-	w.wg.Wait()
 }
 
 func now() int64 { return time.Now().UnixMilli() }

@@ -32,7 +32,7 @@ func (r *Runs) Cancel(ctx context.Context, in protocol.ChatCancelParams) (out pr
 func (s *session) stop(id protocol.RunID) (protocol.RunID, error) {
 	runs := s.x.active
 	mark := func(id protocol.RunID) error {
-		return s.x.runs.MarkCancelled(context.WithoutCancel(s.x.workers.ctx), id)
+		return s.x.runs.MarkCancelled(context.WithoutCancel(s.x.workers.Context()), id)
 	}
 	// A run that is not registered any more has already sent its terminal event.
 	if s.run != nil && (id == "" || id == s.run.row.ID) && runs.get(s.run.row.ID) != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -14,14 +15,14 @@ type titles struct {
 	chats    *Chats
 	sessions *store.Sessions
 	tasks    modelTasks
-	workers  *workers
+	workers  *crash.Workers
 	pause    *pause
 }
 
 // add lets a run's model name the chat, in the background, if the chat has no name and only the
 // person takes part in it. If the model cannot be asked, the next run tries again.
 func (t *titles) add(r *run, msgs []protocol.Message) {
-	key, ctx := r.row.Session, t.workers.ctx
+	key, ctx := r.row.Session, t.workers.Context()
 	answer := finalAnswer(msgs)
 	if cfg := t.chats.settings.config().Session; !cfg.AutoTitle || !isPrivate(cfg, key) || answer == "" || ctx.Err() != nil {
 		return
@@ -31,7 +32,7 @@ func (t *titles) add(r *run, msgs []protocol.Message) {
 		return
 	}
 	question := message(r.row).Content.Text()
-	t.workers.wg.Go(func() {
+	t.workers.Go(func() {
 		s, err := t.sessions.Get(ctx, key)
 		if err != nil || s.Label != "" || s.AutoTitle != "" {
 			return

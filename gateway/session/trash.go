@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/session/media"
 	"fairlead/gateway/store"
@@ -21,7 +22,7 @@ type Trash struct {
 	files    *archiveFiles
 	media    *media.Store
 	pause    *pause
-	workers  *workers
+	workers  *crash.Workers
 }
 
 // Delete removes a chat. Restore can undo that for ten seconds.
@@ -61,22 +62,22 @@ const purgeInterval = 30 * time.Second
 // purge permanently removes deleted chats and messages whose time for undo has passed, with
 // their files.
 func (t *Trash) purge() {
-	t.removeUnusedFiles(t.workers.ctx)
+	t.removeUnusedFiles(t.workers.Context())
 	for {
-		n, err := t.sessions.PurgeDeleted(t.workers.ctx, now()-protocol.UndoMillis)
-		if err != nil && t.workers.ctx.Err() == nil {
+		n, err := t.sessions.PurgeDeleted(t.workers.Context(), now()-protocol.UndoMillis)
+		if err != nil && t.workers.Context().Err() == nil {
 			slog.Warn("Removing deleted chats failed", "err", err)
 		}
-		messages, err := t.archives.PurgeDeletions(t.workers.ctx, now()-protocol.UndoMillis)
-		if err != nil && t.workers.ctx.Err() == nil {
+		messages, err := t.archives.PurgeDeletions(t.workers.Context(), now()-protocol.UndoMillis)
+		if err != nil && t.workers.Context().Err() == nil {
 			slog.Warn("Removing deleted messages failed", "err", err)
 		}
 		if n+messages > 0 {
-			t.removeUnusedFiles(t.workers.ctx)
+			t.removeUnusedFiles(t.workers.Context())
 		}
 		select {
 		case <-time.After(purgeInterval):
-		case <-t.workers.ctx.Done():
+		case <-t.workers.Context().Done():
 			return
 		}
 	}

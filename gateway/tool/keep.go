@@ -14,23 +14,14 @@ import (
 // safe for concurrent use.
 type Keeper struct {
 	pipeline *Pipeline
-	ctx      context.Context
-	stop     context.CancelCauseFunc
-	wg       crash.Group
+	workers  *crash.Workers
 }
 
 // NewKeeper returns a Keeper. The caller closes it.
-func NewKeeper(p *Pipeline) *Keeper {
-	k := &Keeper{pipeline: p}
-	k.ctx, k.stop = context.WithCancelCause(context.Background())
-	return k
-}
+func NewKeeper(p *Pipeline) *Keeper { return &Keeper{pipeline: p, workers: crash.NewWorkers()} }
 
 // Close stops waiting for answers: the questions stay pending for the next start.
-func (k *Keeper) Close() {
-	k.stop(ErrSuspended)
-	k.wg.Wait()
-}
+func (k *Keeper) Close() { k.workers.Close(ErrSuspended) }
 
 // Report takes the report of a node, which repeats it after each reconnection, and asks on behalf of
 // whoever started the command. Dropped in the result means that the question is closed.
@@ -41,8 +32,6 @@ func (k *Keeper) Report(ctx context.Context, node protocol.NodeID, b protocol.Pu
 	}
 	old, err := k.pipeline.Journal.Find(ctx, c.ID)
 	switch {
-	case k.ctx.Err() != nil:
-		return protocol.Ack{}, protocol.ErrUnavailable.With("the gateway stops")
 	case err == nil && old.Info.Over():
 		return protocol.Ack{OK: true, Dropped: true}, nil
 	case err != nil && !errors.Is(err, protocol.ErrNotFound):
@@ -59,11 +48,14 @@ func (k *Keeper) Report(ctx context.Context, node protocol.NodeID, b protocol.Pu
 	if c.Args, err = protocol.Marshal(in); err != nil {
 		return protocol.Ack{}, err
 	}
-	k.wg.Go(func() {
-		_, err := k.pipeline.Run(k.ctx, c)
+	isStarted := k.workers.Start(func() {
+		_, err := k.pipeline.Run(k.workers.Context(), c)
 		if err != nil && !errors.Is(err, protocol.ErrConflict) && !errors.Is(err, ErrSuspended) {
 			slog.Warn("Cannot ask whether to keep the changes of a command", "node", node, "err", err)
 		}
 	})
+	if !isStarted {
+		return protocol.Ack{}, protocol.ErrUnavailable.With("the gateway stops")
+	}
 	return protocol.Ack{OK: true}, nil
 }

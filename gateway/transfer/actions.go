@@ -110,7 +110,7 @@ func (e *Engine) EndDevice(d protocol.Device) {
 		isOfDevice, name = func(t protocol.Transfer) bool { return t.From == d.NodeID || t.To == d.NodeID }, string(d.NodeID)
 	}
 	for _, j := range e.services.queue.revoke(name+" is no longer paired", isOfDevice) {
-		j.waitFor(e.services.queue.ctx, j.done)
+		j.waitFor(e.services.queue.workers.Context(), j.done)
 	}
 }
 

@@ -76,7 +76,7 @@ func (c *Calls) Tool(ctx context.Context, call tool.Call, in native.TransferIn) 
 	}
 	t, err = c.engine.Wait(ctx, t.ID, rest)
 	if err != nil { // the call was cancelled, or the gateway is stopping
-		if ctx.Err() != nil && c.engine.services.queue.ctx.Err() == nil {
+		if ctx.Err() != nil && !c.engine.services.queue.isClosed() {
 			late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*stopLimit)
 			defer cancel()
 			if _, failed := c.engine.Cancel(late, protocol.TransferParams{ID: t.ID}); failed != nil {

@@ -48,8 +48,8 @@ func (e *Engine) cleanUp(ctx context.Context, node protocol.NodeID) {
 // left. It does not block.
 func (e *Engine) cleanupConfirmed(by Link, id protocol.TransferID) {
 	q := e.services.queue
-	q.spawn(func() {
-		_, _, err := e.ask(q.ctx, id, message{event: eventCleaned, link: by})
+	q.workers.Start(func() {
+		_, _, err := e.ask(q.workers.Context(), id, message{event: eventCleaned, link: by})
 		if err != nil && !errors.Is(err, errLate) {
 			slog.Warn("Storing a transfer failed", "transfer", id, "err", err) // the node confirms again at its next connection
 		}

@@ -97,7 +97,7 @@ func (j *job) ask(ctx context.Context, m message) (protocol.Transfer, error) {
 func (j *job) own() {
 	defer close(j.done)
 	q := j.services.queue
-	missing := j.load(q.ctx)
+	missing := j.load(q.workers.Context())
 	for !j.isAtRest() || !q.leave(j) {
 		select {
 		case r := <-j.requests:
@@ -112,7 +112,7 @@ func (j *job) own() {
 			j.storeEnd()
 		case <-j.wake:
 			j.obey()
-		case <-q.ctx.Done():
+		case <-q.workers.Context().Done():
 			j.shutDown()
 			return
 		}
@@ -192,7 +192,7 @@ func (j *job) change(m message) (transition, error) {
 		t.set(row, m)
 	}
 	set(&row)
-	if err := j.record.put(context.WithoutCancel(j.services.queue.ctx), before, row); err != nil {
+	if err := j.record.put(context.WithoutCancel(j.services.queue.workers.Context()), before, row); err != nil {
 		return t, err
 	}
 	j.live.update(set)

@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
@@ -15,24 +14,19 @@ import (
 // queue is the set of jobs: the transfers that have not ended, in order of creation, and the ended
 // ones with which something is done. It says which may start. It is safe for concurrent use.
 type queue struct {
-	ctx    context.Context // cancelled by close
-	cancel context.CancelCauseFunc
-	wg     crash.Group // the owners of the jobs, and what they have started
-	wake   wake.Signal
+	workers *crash.Workers // the owners of the jobs, and what they have started
+	wake    wake.Signal
 
-	mu     sync.Mutex // guards the fields below; a job's lock may be taken while it is held
-	jobs   map[protocol.TransferID]*job
-	order  []*job // those that have not ended
-	closed bool
+	mu    sync.Mutex // guards the fields below; a job's lock may be taken while it is held
+	jobs  map[protocol.TransferID]*job
+	order []*job // those that have not ended
 }
 
 // errClosed is the error while the gateway stops.
 var errClosed = protocol.ErrUnavailable.With("The gateway is shutting down")
 
 func newQueue() *queue {
-	q := &queue{wake: wake.New(), jobs: make(map[protocol.TransferID]*job)}
-	q.ctx, q.cancel = context.WithCancelCause(context.Background())
-	return q
+	return &queue{workers: crash.NewWorkers(), wake: wake.New(), jobs: make(map[protocol.TransferID]*job)}
 }
 
 // Wake makes Run check the queue.
@@ -40,25 +34,14 @@ func (q *queue) Wake() {
 	q.wake.Send()
 }
 
-// spawn starts f in a goroutine for which close waits. After close it does nothing.
-func (q *queue) spawn(f func()) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if !q.closed {
-		q.wg.Go(f)
-	}
-}
-
 // add adds a transfer that has not ended. If the gateway is stopping, the next start runs it.
 func (q *queue) add(j *job) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
-		return
+	if q.workers.Start(j.own) {
+		q.jobs[j.id] = j
+		q.order = append(q.order, j)
 	}
-	q.jobs[j.id] = j
-	q.order = append(q.order, j)
-	q.wg.Go(j.own)
 }
 
 // enqueue puts the job of an ended transfer into the queue again.
@@ -83,14 +66,15 @@ func (q *queue) find(id protocol.TransferID) *job {
 func (q *queue) open(p *services, id protocol.TransferID) (*job, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
+	if !q.workers.Begin() {
 		return nil, errClosed
 	}
+	defer q.workers.Done()
 	j := q.jobs[id]
 	if j == nil {
 		j = newJob(p, store.Transfer{Transfer: protocol.Transfer{ID: id}}, nil)
 		q.jobs[id] = j
-		q.wg.Go(j.own)
+		q.workers.Go(j.own)
 	}
 	j.callers++
 	return j, nil
@@ -123,7 +107,7 @@ func (q *queue) revoke(why string, isMeant func(protocol.Transfer) bool) (affect
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, j := range q.order {
-		if !q.closed && j.revoke(why, isMeant) {
+		if !q.isClosed() && j.revoke(why, isMeant) {
 			affected = append(affected, j)
 		}
 	}
@@ -142,7 +126,7 @@ func (q *queue) startReady() {
 	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.closed {
+	if q.isClosed() {
 		return
 	}
 	running, busy := 0, make(map[protocol.NodeID]bool)
@@ -165,11 +149,7 @@ func (q *queue) startReady() {
 	}
 }
 
+func (q *queue) isClosed() bool { return q.workers.Context().Err() != nil }
+
 // close stops all jobs and waits.
-func (q *queue) close() {
-	q.mu.Lock()
-	q.closed = true
-	q.mu.Unlock()
-	q.cancel(errShutdown)
-	q.wg.Wait()
-}
+func (q *queue) close() { q.workers.Close(errShutdown) }

@@ -33,7 +33,7 @@ type result struct {
 // startWork starts work. Only the owner calls it, while there is no other work.
 func (j *job) startWork(w work, run func(context.Context, *result) error) {
 	q := j.services.queue
-	ctx, cancel := context.WithCancelCause(q.ctx)
+	ctx, cancel := context.WithCancelCause(q.workers.Context())
 	j.live.mu.Lock()
 	j.cancel, j.stopped = cancel, make(chan struct{})
 	res := result{work: w, moved: j.live.row.BytesDone}
@@ -41,7 +41,7 @@ func (j *job) startWork(w work, run func(context.Context, *result) error) {
 		cancel(final("%s", j.revoked))
 	}
 	j.live.mu.Unlock()
-	q.wg.Go(func() {
+	q.workers.Go(func() {
 		res.err = crash.Call("transfer", func() error { return run(ctx, &res) }, "transfer", j.id)
 		cancel(nil)
 		j.finished <- res
@@ -164,7 +164,7 @@ const storeRetry = time.Second
 func (j *job) storeEnd() {
 	t, err := j.change(*j.end)
 	j.retry = nil
-	stopping := j.services.queue.ctx.Err() != nil
+	stopping := j.services.queue.isClosed()
 	if err != nil && !errors.Is(err, errLate) {
 		slog.Error("Storing a transfer failed", "transfer", j.id, "err", err)
 		j.live.update(func(row *store.Transfer) { row.Error = fmt.Sprintf("The result cannot be stored: %v", err) })
@@ -196,7 +196,7 @@ func (j *job) leaveWork() {
 // serveDeferred answers the requests that have waited for the end of the work, unless the gateway
 // stops.
 func (j *job) serveDeferred() {
-	if j.services.queue.ctx.Err() != nil {
+	if j.services.queue.isClosed() {
 		return // shutDown refuses them
 	}
 	list := j.deferred

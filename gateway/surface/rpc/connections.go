@@ -13,21 +13,16 @@ import (
 // Connections are the open connections of a server, and the work that it does beside them. It is safe
 // for concurrent use.
 type Connections struct {
-	ctx    context.Context // ends with close
-	cancel context.CancelFunc
+	workers *crash.Workers // connections and background calls
 
 	mu      sync.Mutex // guards the fields below
 	conns   map[*Conn]struct{}
 	tunnels map[*websocket.Conn]protocol.DeviceID // the connections for streams of paired devices
-	closed  bool
-	wg      crash.Group // connections and background calls
 }
 
 // NewConnections returns no connections yet. They are for one server.
 func NewConnections() *Connections {
-	s := &Connections{conns: make(map[*Conn]struct{}), tunnels: make(map[*websocket.Conn]protocol.DeviceID)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	return s
+	return &Connections{workers: crash.NewWorkers(), conns: make(map[*Conn]struct{}), tunnels: make(map[*websocket.Conn]protocol.DeviceID)}
 }
 
 // remove removes a connection that has closed.
@@ -35,33 +30,23 @@ func (s *Connections) remove(c *Conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()
-	s.wg.Done()
+	s.workers.Done()
 }
 
-// begin counts a conversation that Close waits for, until wg.Done. c is its connection, or nil for
-// a pairing, which their context ends. It returns false when they are closed.
-func (s *Connections) begin(c *Conn) bool {
+// add adds a connection, for which close waits, until remove. It returns false when they are closed.
+func (s *Connections) add(c *Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if !s.workers.Begin() {
 		return false
 	}
-	if c != nil {
-		s.conns[c] = struct{}{}
-	}
-	s.wg.Add(1)
+	s.conns[c] = struct{}{}
 	return true
 }
 
 // background runs f on its own goroutine, until Close. It returns false after it.
 func (s *Connections) background(f func(context.Context)) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
-	}
-	s.wg.Go(func() { f(s.ctx) })
-	return true
+	return s.workers.Start(func() { f(s.workers.Context()) })
 }
 
 // closeAll closes the connections for which which returns true. It does not wait for them.
@@ -70,7 +55,7 @@ func (s *Connections) closeAll(code int, reason string, which func(*Conn) bool) 
 	defer s.mu.Unlock()
 	for c := range s.conns {
 		if which(c) {
-			s.wg.Go(func() { c.socket.Close(code, reason) })
+			s.workers.Go(func() { c.socket.Close(code, reason) })
 		}
 	}
 }
@@ -119,10 +104,7 @@ func (s *Connections) addTunnel(ws *websocket.Conn, device protocol.DeviceID) (r
 
 // close closes every connection, ends the context of all work, and waits for it.
 func (s *Connections) close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.workers.Stop(nil)
 	s.closeAll(websocket.CloseGoingAway, "the gateway stops", func(*Conn) bool { return true })
-	s.cancel()
-	s.wg.Wait()
+	s.workers.Wait()
 }

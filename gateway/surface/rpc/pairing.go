@@ -71,18 +71,18 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer s.pairing.release(from)
-	if !s.conns.begin(nil) {
+	if !s.conns.workers.Begin() {
 		http.Error(w, "the gateway stops", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.conns.wg.Done()
+	defer s.conns.workers.Done()
 	ws, err := s.upgrader.Upgrade(w, r, nil)
 	if err != nil {
 		return // Upgrade has sent the response
 	}
 	defer ws.Close()
 	ws.SetReadLimit(pake.MaxMessage)
-	ctx, cancel := context.WithTimeout(s.conns.ctx, pairLimit)
+	ctx, cancel := context.WithTimeout(s.conns.workers.Context(), pairLimit)
 	defer cancel()
 	stop := crash.WhenDone(ctx, func() { ws.Close() })
 	defer stop()
@@ -91,7 +91,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	p := &pairTransport{ws: ws, messages: make(chan []byte), ctx: gone, disconnect: lost}
 	var reader crash.Group
 	reader.Go(p.read)
-	err = s.services.Devices.Pair(s.conns.ctx, gone, p, from)
+	err = s.services.Devices.Pair(s.conns.workers.Context(), gone, p, from)
 	slog.Info("Pairing finished", "from", from, "err", err)
 	ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(closeLimit))
 	lost(nil)

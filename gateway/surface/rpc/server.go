@@ -110,7 +110,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 		}
 		from, ok := originOf(r, trusted)
 		c := newConn(s, ws, from)
-		if !ok || !s.conns.begin(c) {
+		if !ok || !s.conns.add(c) {
 			ws.Close()
 			return
 		}

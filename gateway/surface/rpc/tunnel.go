@@ -30,11 +30,11 @@ func registerForwards(all methods, f *forward.Forwards) {
 // tunnel serves a connection for streams (docs/protocol.md#tunnels): its first request says what it
 // is and who the peer is, and then it carries nothing but streams.
 func (s *Server) tunnel(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
-	if !s.conns.begin(nil) {
+	if !s.conns.workers.Begin() {
 		http.Error(w, "the gateway stops", http.StatusServiceUnavailable)
 		return
 	}
-	defer s.conns.wg.Done()
+	defer s.conns.workers.Done()
 	upgrader := s.upgrader
 	upgrader.ReadBufferSize, upgrader.WriteBufferSize, upgrader.WriteBufferPool = tunnelBuffer, tunnelBuffer, nil
 	ws, err := upgrader.Upgrade(w, r, nil)
@@ -47,8 +47,8 @@ func (s *Server) tunnel(w http.ResponseWriter, r *http.Request, trusted *auth.Pr
 		return
 	}
 	t := &tunnelRequest{server: s, http: r, ws: ws, from: from}
-	defer crash.WhenDone(s.conns.ctx, func() { ws.Close() })()
-	t.serve(s.conns.ctx)
+	defer crash.WhenDone(s.conns.workers.Context(), func() { ws.Close() })()
+	t.serve(s.conns.workers.Context())
 }
 
 // tunnelRequest is the first request of a connection for streams.

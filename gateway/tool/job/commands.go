@@ -28,10 +28,8 @@ const (
 
 // Commands are the open files and commands of programs. It is safe for concurrent use.
 type Commands struct {
-	o      Options
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     crash.Group
+	o       Options
+	workers *crash.Workers
 
 	mu  sync.Mutex // guards all
 	all map[string]Opened
@@ -54,27 +52,11 @@ type Options struct {
 
 // NewCommands returns Commands. The caller closes them.
 func NewCommands(o Options) *Commands {
-	s := &Commands{o: o, all: make(map[string]Opened)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	return s
+	return &Commands{o: o, workers: crash.NewWorkers(), all: make(map[string]Opened)}
 }
 
 // Close waits for the ends of commands that are on their way.
-func (s *Commands) Close() {
-	s.mu.Lock()
-	s.cancel()
-	s.mu.Unlock()
-	s.wg.Wait()
-}
-
-// spawn runs f in the background, until Close.
-func (s *Commands) spawn(f func(ctx context.Context)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ctx.Err() == nil {
-		s.wg.Go(func() { f(s.ctx) })
-	}
-}
+func (s *Commands) Close() { s.workers.Close(nil) }
 
 // Event handles a machine's report about a command, which may be one of a program.
 func (s *Commands) Event(node protocol.NodeID, e protocol.NodeExecEvent) {
@@ -158,7 +140,8 @@ func (s *Commands) Lose(id string) {
 	if !ok || !x.isRunning() {
 		return
 	}
-	s.spawn(func(ctx context.Context) {
+	s.workers.Start(func() {
+		ctx := s.workers.Context()
 		err := s.kill(ctx, id, x)
 		if errors.Is(err, protocol.ErrUnavailable) || ctx.Err() != nil {
 			return // Run tries again
@@ -225,8 +208,8 @@ func (s *Commands) MachineConnected(node protocol.NodeID) {
 	if len(known) == 0 {
 		return
 	}
-	s.spawn(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, stopTime)
+	s.workers.Start(func() {
+		ctx, cancel := context.WithTimeout(s.workers.Context(), stopTime)
 		defer cancel()
 		running, err := s.o.Cleanup.RunningCommands(ctx, node)
 		if err != nil {

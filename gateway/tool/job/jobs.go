@@ -25,11 +25,9 @@ const (
 // Jobs are the calls in progress and the outcomes that somebody may still fetch. A call that waits
 // for the person goes on without its caller. It is safe for concurrent use.
 type Jobs struct {
-	config func() config.Config
-	limits limits
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     crash.Group
+	config  func() config.Config
+	limits  limits
+	workers *crash.Workers
 
 	mu      sync.Mutex // guards the fields below
 	running map[string]*Job
@@ -38,18 +36,11 @@ type Jobs struct {
 
 // New returns Jobs. Close ends them.
 func New(c func() config.Config) *Jobs {
-	s := &Jobs{config: c, running: make(map[string]*Job), count: make(map[string]int)}
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	return s
+	return &Jobs{config: c, workers: crash.NewWorkers(), running: make(map[string]*Job), count: make(map[string]int)}
 }
 
 // Close cancels the running calls and waits for them.
-func (s *Jobs) Close() {
-	s.mu.Lock()
-	s.cancel()
-	s.mu.Unlock()
-	s.wg.Wait()
-}
+func (s *Jobs) Close() { s.workers.Close(nil) }
 
 // Run runs a call, or joins the same one, and blocks until it ends, or until the person has not
 // answered for a while. Its error is a *protocol.Fault.
@@ -115,9 +106,10 @@ func (s *Jobs) join(r Request, run func(context.Context, *Job) (Result, error)) 
 	if j != nil || err != nil {
 		return j, err
 	}
-	if s.ctx.Err() != nil || len(s.running) >= maxJobs || s.count[id.owner] >= MaxOfCaller {
+	if len(s.running) >= maxJobs || s.count[id.owner] >= MaxOfCaller || !s.workers.Begin() {
 		return nil, protocol.NewFault(protocol.FaultResourceExhausted, "too many calls are in progress, or have outcomes that are kept").With(map[string]int{"retry_after_ms": 1000})
 	}
+	defer s.workers.Done()
 	release, err := s.limits.take(s.config().API, r)
 	if err != nil {
 		return nil, err
@@ -145,14 +137,14 @@ func (s *Jobs) find(id identity) (*Job, error) {
 
 // start runs a call in the background, and calls release at its end. The caller holds mu.
 func (s *Jobs) start(id identity, release func(), run func(context.Context, *Job) (Result, error)) *Job {
-	ctx, cancel := context.WithCancel(s.ctx)
+	ctx, cancel := context.WithCancel(s.workers.Context())
 	j := &Job{identity: id, slot: id.slot(), cancel: cancel, done: make(chan struct{}), news: wake.New()}
 	if s.running[j.slot] != nil {
 		j.slot += " " + protocol.NewID()
 	}
 	s.running[j.slot] = j
 	s.count[j.owner]++
-	s.wg.Go(func() {
+	s.workers.Go(func() {
 		defer cancel()
 		if err := crash.Run("call", func() { j.result, j.err = run(ctx, j) }); err != nil {
 			j.err = protocol.NewFault(protocol.FaultInternal, err.Error())
