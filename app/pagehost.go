@@ -78,7 +78,7 @@ func (h pageHost) openPage(to host.Target) bool {
 	switch to := to.(type) {
 	case host.Archive:
 		h.nav.open(archivesTitle, to)
-	case host.Machine, host.NewMachine:
+	case host.Machine, host.NewMachine, host.Forward:
 		h.nav.open(machinesTitle, to)
 	case host.Files:
 		if to == "" { // the one that was shown last

@@ -121,7 +121,7 @@ func (p *pages) links() (list []sidebar.Link) {
 
 // machines creates the page of machines. The sidebar shows which one is open.
 func (p *pages) machines(ctx context.Context) host.View {
-	return nodes.New(ctx, p.env, func(id protocol.NodeID) {
+	return nodes.New(ctx, p.env, p.backend.Forwards, func(id protocol.NodeID) {
 		p.window.Pages.MoveTo(host.Machine(id))
 		p.window.DrawSidebar()
 	})

@@ -33,6 +33,7 @@ func (k paletteKey) entries() []palette.Entry {
 	list := []palette.Entry{
 		{Icon: "plus", Title: "Start a new chat", Words: "conversation", Do: k.window.Chats.Actions.Create},
 		{Icon: "plus", Title: "Pair a machine", Words: "add connect computer device invite", Target: host.NewMachine{}},
+		{Icon: "plus", Title: "Forward a port", Words: "tunnel local ssh machine", Target: host.Forward("")},
 		{Icon: "plus", Title: "New schedule", Words: "cron repeat every timer", Target: host.New("Schedule")},
 		{Icon: "plus", Title: "New rule", Words: "allow deny approval permission", Target: host.New("Approvals and rules")},
 		{Icon: "plus", Title: "New skill", Words: "instructions", Target: host.New("Skills")},

@@ -111,7 +111,7 @@ var only = map[string][]string{
 }
 
 // noToolkit are packages under app that work without Fyne.
-var noToolkit = []string{"app/chats", "app/feed", "app/lists", "app/machine", "app/unsaved", "app/question", "app/transfer", "app/wording", "app/launch", "app/notify", "app/system", "app/instance", "app/picture"}
+var noToolkit = []string{"app/chats", "app/feed", "app/forwards", "app/lists", "app/machine", "app/unsaved", "app/question", "app/transfer", "app/wording", "app/launch", "app/notify", "app/system", "app/instance", "app/picture"}
 
 type pkg struct {
 	ImportPath string

@@ -18,6 +18,7 @@ import (
 	"fairlead/app/computer"
 	"fairlead/app/failure"
 	"fairlead/app/feed"
+	"fairlead/app/forwards"
 	"fairlead/app/gateways"
 	"fairlead/app/memory"
 	"fairlead/app/preferences"
@@ -49,6 +50,8 @@ type Backend struct {
 	Prefs *preferences.Store
 	// Gateways are the paired remote gateways that a window can be opened for.
 	Gateways *gateways.Gateways
+	// Forwards run as long as the program.
+	Forwards *forwards.Forwards
 
 	opts        Options
 	log         *slog.Logger
@@ -83,6 +86,9 @@ func New(o Options) *Backend {
 		b.Feed = feed.NewRemote("")
 	}
 	b.Chats = chats.New(b.Feed)
+	b.Forwards = forwards.New(func(list []forwards.Spec) {
+		b.Prefs.Update(func(r *preferences.Preferences) { r.Forwards = list })
+	}, func(text string) { b.Feed.Notify("warning", text) })
 	return b
 }
 
@@ -172,6 +178,7 @@ func (b *Backend) Start() {
 		}
 		c := client.New(opts)
 		b.Feed.Use(c)
+		b.Forwards.Use(opts, b.Prefs.Get().Forwards)
 		b.wg.Go(func() {
 			if err := b.Feed.Run(b.ctx); err != nil && b.ctx.Err() == nil {
 				b.Feed.Down(err)
@@ -271,6 +278,7 @@ func (b *Backend) Stop() bool {
 		if b.gw != nil {
 			b.gw.StopRuns(ctx)
 		}
+		b.Forwards.Close()
 		b.node.Stop()
 		b.Gateways.Nodes.Close()
 		b.cancel()

@@ -87,6 +87,8 @@ type (
 	Machine protocol.NodeID
 	// NewMachine is the page that adds a machine.
 	NewMachine struct{}
+	// Forward is the form that forwards a port of a machine; an empty one asks for that too.
+	Forward protocol.NodeID
 	// New is the form of something new on a page, by the title of the page.
 	New string
 	// Search is the page that searches all messages, with a query.
@@ -171,6 +173,7 @@ func (OtherChat) isTarget()    {}
 func (Archive) isTarget()      {}
 func (Machine) isTarget()      {}
 func (NewMachine) isTarget()   {}
+func (Forward) isTarget()      {}
 func (New) isTarget()          {}
 func (Search) isTarget()       {}
 func (AgentFile) isTarget()    {}

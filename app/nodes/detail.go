@@ -29,13 +29,14 @@ type detail struct {
 	log *code.Panel
 	bar widgets.Actions
 
-	summary, facts, colour, runs, details widgets.Body
+	summary, facts, colour, runs, forwards, details widgets.Body
+	forwardRows                                     forwardRows
 }
 
 func newDetail(p *Page, id protocol.NodeID) *detail {
-	d := &detail{p: p, id: id, log: code.NewPanel(320)}
+	d := &detail{p: p, id: id, log: code.NewPanel(320), forwardRows: forwardRows{of: p.forwards}}
 	d.bar = widgets.NewActions(d.show)
-	for _, part := range []*widgets.Body{&d.summary, &d.facts, &d.colour, &d.runs, &d.details} {
+	for _, part := range []*widgets.Body{&d.summary, &d.facts, &d.colour, &d.runs, &d.forwards, &d.details} {
 		*part = widgets.NewBody()
 	}
 	d.log.SetLines(code.PlainLines("Loading…"))
@@ -80,6 +81,7 @@ func (d *detail) show() {
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.colour.Draw("colour "+n.Colour, func() fyne.CanvasObject { return d.colours(n) }) || drawn
 	drawn = d.runs.Draw(fmt.Sprint("calls", ids), func() fyne.CanvasObject { return d.running(calls) }) || drawn
+	drawn = d.forwardRows.draw(&d.forwards, d.id) || drawn
 	if d.details.Draw(fmt.Sprint(details, c), func() fyne.CanvasObject {
 		return widgets.Col(style.Group, widgets.NewFacts(details), confinement.Guarantees(c))
 	}) || drawn {
@@ -91,7 +93,7 @@ func (d *detail) page(n protocol.NodeInfo) fyne.CanvasObject {
 	log := widgets.NewSectionHeading("LOG", widgets.NewQuietButton("Reload", "reset", d.reload))
 	// space for a field, which is higher than the buttons
 	form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box),
-		d.summary.Box, d.facts.Box, d.runs.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box,
+		d.summary.Box, d.facts.Box, d.runs.Box, d.forwards.Box, widgets.NewSectionHeading("COLOUR"), d.colour.Box,
 		widgets.NewFold("Details", widgets.Col(style.Group, d.details.Box, log, d.log), d.p.Box.Refresh))
 	d.log.SetForward(form.Scrolled)
 	return widgets.NewPage(n.DisplayName(), form, widgets.NewQuietButton("All machines", "back", d.p.Leave))
@@ -127,6 +129,9 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 		buttons = append(buttons, widgets.NewButton("Files", "folder", func() { p.e.Open(host.Files(n.ID)) }))
 	}
 	buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.e.Open(host.SendFiles(n.ID)) }))
+	if n.Online && (!n.Local || p.view.Status.Remote) {
+		buttons = append(buttons, widgets.NewButton("Forward a port…", "plug", func() { p.forwards.openForm(n.ID) }))
+	}
 	buttons = append(buttons, widgets.NewButton("Rename", "edit", d.bar.Rename))
 	if paired, ok := p.pairing.Machine(n); ok {
 		buttons = append(buttons, expiry{p, &d.bar}.button(paired)...)

@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/feed"
+	"fairlead/app/forwards"
 	"fairlead/app/host"
 	"fairlead/app/inbox"
 	"fairlead/app/lists"
@@ -36,23 +37,26 @@ type Page struct {
 	detail   *detail // nil while no machine is shown
 	client   *client // nil while no controller is shown
 	invite   *invite // nil while no machine is added
+	forwards *forwardings
 	opened   func(protocol.NodeID)
 	now      func() time.Time
 }
 
-// New creates the page and follows the gateway until ctx ends. opened is called with the machine
-// that is shown, which is empty for the list.
-func New(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Page {
-	p := newPage(ctx, e, opened)
+// New creates the page and follows the gateway until ctx ends. own are the forwards of this program.
+// opened is called with the machine that is shown, which is empty for the list.
+func New(ctx context.Context, e host.Env, own *forwards.Forwards, opened func(protocol.NodeID)) *Page {
+	p := newPage(ctx, e, own, opened)
 	p.show(e.Feed.View()) // at once, so that an opened page does not flicker
-	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Machines, e.Feed.Pairing, e.Feed.Questions, e.Feed.Calls), p.show)
+	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Machines, e.Feed.Pairing, e.Feed.Questions, e.Feed.Calls, e.Feed.Apps), p.show)
+	p.forwards.watch()
 	bind.Every(ctx, 10*time.Second, func(time.Time) { p.show(p.view) }) // updates relative times
 	bind.Every(ctx, 250*time.Millisecond, p.requests.Tick)
 	return p
 }
 
-func newPage(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Page {
+func newPage(ctx context.Context, e host.Env, own *forwards.Forwards, opened func(protocol.NodeID)) *Page {
 	p := &Page{ctx: ctx, m: Model{e.Feed}, e: e, requests: inbox.NewCards(e, protocol.AskPair, protocol.AskWiden), opened: opened, now: time.Now}
+	p.forwards = &forwardings{p: p, own: own, loader: newForwardLoader(e.Feed)}
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(p.choose), p.page, p.fill)
 	p.ShowList()
 	return p
@@ -60,10 +64,15 @@ func newPage(ctx context.Context, e host.Env, opened func(protocol.NodeID)) *Pag
 
 // OpenAt implements [host.Opener].
 func (p *Page) OpenAt(to host.Target) {
-	id, _ := to.(host.Machine)
-	p.Open(protocol.NodeID(id))
-	if _, isNew := to.(host.NewMachine); isNew {
+	switch to := to.(type) {
+	case host.NewMachine:
 		p.Invite()
+	case host.Forward:
+		p.forwards.openForm(protocol.NodeID(to))
+	case host.Machine:
+		p.Open(protocol.NodeID(to))
+	default:
+		p.Open("")
 	}
 }
 

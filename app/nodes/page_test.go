@@ -11,6 +11,7 @@ import (
 
 	"fairlead/app/code"
 	"fairlead/app/feed"
+	"fairlead/app/forwards"
 	"fairlead/app/golden"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
@@ -30,7 +31,7 @@ func newTestPage(t *testing.T) *bench {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	b := &bench{host: &pagetest.Host{}}
-	b.Page = newPage(ctx, host.Env{Host: b.host, Feed: app.Feed, Machines: &style.Machines{}}, func(id protocol.NodeID) { b.shown = id })
+	b.Page = newPage(ctx, host.Env{Host: b.host, Feed: app.Feed, Machines: &style.Machines{}}, forwards.New(func([]forwards.Spec) {}, func(string) {}), func(id protocol.NodeID) { b.shown = id })
 	b.now = pagetest.Clock
 	pagetest.Window(t, b.Box, 880, 1400)
 	return b

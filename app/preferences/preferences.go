@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/files"
+	"fairlead/app/forwards"
 	"fairlead/app/native"
 	"fairlead/app/settings"
 	"fairlead/gateway/protocol"
@@ -39,6 +40,8 @@ type Preferences struct {
 	Confine   settings.Confinement `json:"confine,omitzero"`
 	Listen    string               `json:"listen,omitempty"`
 	Hidden    bool                 `json:"startHidden,omitempty"`
+	// Forwards are those that are opened again at the next start. Never changed in place.
+	Forwards []forwards.Spec `json:"forwards,omitempty"`
 
 	Files      files.Sort      `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
