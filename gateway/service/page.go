@@ -49,7 +49,9 @@ func answer(w http.ResponseWriter, r *http.Request, status int, p page) {
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
-	h.Set("Referrer-Policy", "no-referrer")
+	// The app must not see the link, but with no-referrer browsers send the page's own form with the origin
+	// null, as if another site had sent it.
+	h.Set("Referrer-Policy", "strict-origin")
 	w.WriteHeader(status)
 	_ = pageTemplate.Execute(w, p) // the visitor may have left
 }

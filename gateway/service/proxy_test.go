@@ -78,6 +78,27 @@ func TestALinkWorksOnceAndOnlyByItsButton(t *testing.T) {
 	}
 }
 
+// TestBrowsersSendTheFormOfALinkWithItsOrigin: with the policy no-referrer, they send the origin null, and
+// the form is refused as another site's. With any wider policy than the origin, the app would get the link.
+func TestBrowsersSendTheFormOfALinkWithItsOrigin(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, nil)
+	link, err := s.visits.Link(t.Context(), v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := http.NewRequest("GET", link, nil)
+	r.Header.Set("Accept", "text/html")
+	page, err := s.browser(t).Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.Body.Close()
+	if got := page.Header.Get("Referrer-Policy"); got != "strict-origin" {
+		t.Errorf("Referrer-Policy: got %q, want strict-origin", got)
+	}
+}
+
 func TestALinkOfOneServiceOpensNoOther(t *testing.T) {
 	s := newSite(t)
 	one, two := s.publish(t, app(t, hello).URL, nil), s.publish(t, app(t, hello).URL, nil)
