@@ -32,6 +32,7 @@ type Config struct {
 	UI           UI                        `json:"ui"`
 	Notify       Notifications             `json:"notifications"`
 	Network      Network                   `json:"network"`
+	Services     Services                  `json:"services"`
 	API          API                       `json:"api"`
 	Owner        Owner                     `json:"owner"`
 	MCP          MCP                       `json:"mcp"`
@@ -214,6 +215,7 @@ func Default() Config {
 		UI:           UI{Theme: "system", TextSize: 1},
 		Notify:       DefaultNotifications(),
 		Network:      Network{Listen: DefaultNetworkListen, Discovery: true},
+		Services:     DefaultServices(),
 		API:          API{Enabled: true, WaitMs: int((45 * time.Second).Milliseconds()), Streams: 8},
 		MCP:          MCP{Servers: map[string]protocol.ServerSpec{}, ToolBudget: 60_000},
 		Agents: Agents{List: []AgentEntry{}, Bindings: []AgentBinding{}, DefaultHeartbeat: Heartbeat{

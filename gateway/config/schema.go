@@ -86,7 +86,9 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 		f.Enum = strings.Split(one, ",")
 	}
 	f.Min, f.Max = bound(tag.Get("min")), bound(tag.Get("max"))
-	switch path { // whose types have no tags
+	switch path { // whose types have no tags, or that are masked in their object
+	case "services.signIn.*.clientSecret":
+		f.Secret = true
 	case "model.provider":
 		f.Enum = slices.Clone(protocol.ProviderIDs)
 	case "session.defaultResetPolicy.mode":

@@ -94,7 +94,7 @@ var (
 	secretValue = regexp.MustCompile(`^(sk-|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-|AKIA|AIza|eyJ|Bearer )`)
 )
 
-// clientSecret is the name of a setting of a server that is a secret.
+// clientSecret is the name of a setting of a server, or of a sign-in provider, that is a secret.
 const clientSecret = "clientSecret"
 
 // isSecret reports whether a variable or a header of a server is stored in the keychain: every
@@ -111,10 +111,15 @@ func isSecret(kind, name, value string) bool {
 	return hasPassword
 }
 
-// hideSecrets replaces the secret values of servers in a new value of a setting. It returns them by
-// their paths. A value that is masked already must have a stored secret.
+// hasMasked reports whether values below a path can be secrets that read as "***" in their object.
+func hasMasked(path string) bool {
+	return path == "mcp" || path == "services" || strings.HasPrefix(path+".", "mcp.servers.") || strings.HasPrefix(path, "services.")
+}
+
+// hideSecrets replaces the secret values of servers and sign-in providers in a new value of a
+// setting. It returns them by their paths. A value that is masked already must have a stored secret.
 func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage, map[string]string, error) {
-	if path != "mcp" && path != "mcp.servers" && !strings.HasPrefix(path, "mcp.servers.") {
+	if !hasMasked(path) {
 		return value, map[string]string{}, nil
 	}
 	var tree any
@@ -157,9 +162,14 @@ func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage
 	return out, found, err
 }
 
-// serverSecrets returns the paths of the masked values of servers.
-func serverSecrets(c Config) map[string]bool {
+// maskedSecrets returns the paths of the masked values of servers and sign-in providers.
+func maskedSecrets(c Config) map[string]bool {
 	paths := make(map[string]bool)
+	for name, p := range c.Services.SignIn {
+		if p.ClientSecret == protocol.MaskedSecret {
+			paths[strings.Join([]string{"services.signIn", name, clientSecret}, ".")] = true
+		}
+	}
 	for name, spec := range c.MCP.Servers {
 		if spec.ClientSecret == protocol.MaskedSecret {
 			paths[strings.Join([]string{"mcp.servers", name, clientSecret}, ".")] = true
@@ -175,18 +185,19 @@ func serverSecrets(c Config) map[string]bool {
 	return paths
 }
 
-// unusedSecrets returns the paths of the secrets of servers that a configuration does not have.
+// unusedSecrets returns the paths of the secrets of servers and providers that a configuration does
+// not have.
 func (s *Store) unusedSecrets(now Config) []string {
-	used := serverSecrets(now)
+	used := maskedSecrets(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	paths := slices.Concat(slices.Collect(maps.Keys(s.keys)), s.missing)
-	return slices.DeleteFunc(paths, func(p string) bool { return !strings.HasPrefix(p, "mcp.") || used[p] })
+	return slices.DeleteFunc(paths, func(p string) bool { return !hasMasked(p) || used[p] })
 }
 
-// loadSecrets reads the secrets of servers at the start.
+// loadSecrets reads the secrets of servers and providers at the start.
 func (s *Store) loadSecrets() (problems []error) {
-	for path := range serverSecrets(s.current) {
+	for path := range maskedSecrets(s.current) {
 		v, err := s.secrets.Get(path)
 		switch {
 		case err == nil:
@@ -221,7 +232,7 @@ func (s *Store) Server(name protocol.ServerName) (protocol.ServerSpec, bool) {
 	return spec, ok
 }
 
-// isServer reports whether a path is that of a whole server.
+// isServer reports whether a path is that of a whole server or sign-in provider.
 func isServer(path string) bool {
-	return strings.HasPrefix(path, "mcp.servers.") && strings.Count(path, ".") == 2
+	return (strings.HasPrefix(path, "mcp.servers.") || strings.HasPrefix(path, "services.signIn.")) && strings.Count(path, ".") == 2
 }

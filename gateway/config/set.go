@@ -62,7 +62,7 @@ func (s *Store) setValue(ctx context.Context, path string, f field, value json.R
 	s.mu.Unlock()
 	values, secrets := map[string]json.RawMessage{}, map[string]string{}
 	for p, whole := range overrides {
-		// it was set as a part of an object; a server is replaced as a whole
+		// it was set as a part of an object; a server or a provider is replaced as a whole
 		if below, ok := strings.CutPrefix(path, p+"."); ok && (reset || isServer(path)) {
 			if rest, had := without(whole, below); had {
 				overrides[p], values[p] = rest, rest
@@ -132,7 +132,7 @@ func nameInStore(path string) string {
 	if f, err := lookup(path); err == nil && f.secret != "" {
 		return f.secret
 	}
-	return path // a variable or a header of a server
+	return path // of a server or a provider
 }
 
 func without(whole json.RawMessage, path string) (rest json.RawMessage, had bool) {
