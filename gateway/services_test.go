@@ -88,6 +88,9 @@ func TestAPublishedAppIsReachedThroughItsMachine(t *testing.T) {
 	if status, text := get(t, b, service.URL); status != http.StatusUnauthorized {
 		t.Errorf("without a link: got %d %s, want 401", status, text)
 	}
+	if status, text := get(t, b, "http://localhost/.fairlead/callback?state=guessed"); status != http.StatusBadRequest || !strings.Contains(text, "sign in again") {
+		t.Errorf("a guessed way back from a provider: got %d %s, want 400 and what to do", status, text)
+	}
 	link, err := client.Call(t.Context(), f.owner, protocol.ServiceLink, protocol.ServiceLinkParams{ID: service.ID})
 	if err != nil {
 		t.Fatal(err)

@@ -13,8 +13,10 @@ import (
 	"sync"
 	"testing"
 
+	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/signin"
 	"fairlead/gateway/store"
 )
 
@@ -28,6 +30,8 @@ type site struct {
 	db     *store.DB
 	bus    event.Bus
 
+	settings config.Services
+
 	mu     sync.Mutex // guards the fields below
 	dialed []string   // node and address of each connection
 	fail   error      // of the next connections
@@ -40,11 +44,12 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	s := &site{db: db, visits: NewVisits(db.Services)}
+	s := &site{db: db}
+	s.visits = NewVisits(db.Services, signin.New(signin.Options{Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.server.URL }}))
 	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := NameIn(r.Host)
 		if !ok {
-			http.Error(w, "the gateway", http.StatusTeapot)
+			s.site.ServeCallback(w, r)
 			return
 		}
 		s.site.ServeName(name, w, r)
@@ -65,6 +70,9 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(s.site.Close)
 	return s
 }
+
+// secret returns the client secret of each provider.
+func (s *site) secret(string) (string, bool) { return "the secret", true }
 
 // reload opens the services as a new start does.
 func (s *site) reload(t *testing.T) {
@@ -98,9 +106,12 @@ func (s *site) browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, _ := cookiejar.New(nil) // never fails
 	return &http.Client{Jar: jar, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if strings.Contains(address, localSuffix+":") {
+				address = s.server.Listener.Addr().String()
+			}
 			var d net.Dialer
-			return d.DialContext(ctx, network, s.server.Listener.Addr().String())
+			return d.DialContext(ctx, network, address)
 		},
 	}}
 }

@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"fairlead/gateway/signin"
 )
 
 // page is what a visitor sees instead of the app.
@@ -13,6 +15,8 @@ type page struct {
 	Retries     bool   // it loads again by itself
 	Link        string // secret of a link that the page's button uses
 	Leaves      bool   // its button signs the visitor out
+	Ways        []signin.Way
+	Back        string // where the visitor goes after signing in, or tries again
 }
 
 var (

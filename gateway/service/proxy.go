@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/peer/tunnel"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/signin"
 )
 
 // Dial connects to a target of a machine. It fails with protocol.ErrUnavailable if the machine is
@@ -84,6 +85,10 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler)
 		}
 	}()
+	if name == SignInName {
+		p.ServeCallback(w, r)
+		return
+	}
 	v, ctx, ok := p.services.Visit(name)
 	switch {
 	case !ok:
@@ -94,6 +99,9 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		return
 	case r.URL.Path == leavePath:
 		p.visits.leave(w, r, v)
+		return
+	case signin.Has(r.URL.Path):
+		p.visits.prove(w, r, v)
 		return
 	case strings.HasPrefix(r.URL.Path, ownPath):
 		answer(w, r, http.StatusNotFound, noService)
@@ -106,7 +114,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		answer(w, r, http.StatusInternalServerError, broken)
 		return
 	case may == unknownVisitor:
-		answer(w, r, http.StatusUnauthorized, signIn)
+		answer(w, r, http.StatusUnauthorized, p.visits.signInPage(r))
 		return
 	case may == unlistedVisitor:
 		answer(w, r, http.StatusForbidden, unlisted(visitor.Email))

@@ -153,11 +153,11 @@ func TestChangesAreInTheAuditLog(t *testing.T) {
 // fullDisk stores no visits.
 type fullDisk struct{ VisitStore }
 
-func (fullDisk) PutVisit(context.Context, store.Visit) error { return protocol.ErrStorage }
+func (fullDisk) PutVisit(context.Context, store.Visit, int64) error { return protocol.ErrStorage }
 
 func TestNoLinkIsGivenOutThatIsNotStored(t *testing.T) {
 	s := newSite(t)
-	if link, err := NewVisits(fullDisk{}).Link(t.Context(), s.publish(t, "3000", nil), ""); link != "" || !errors.Is(err, protocol.ErrStorage) {
+	if link, err := NewVisits(fullDisk{}, nil).Link(t.Context(), s.publish(t, "3000", nil), ""); link != "" || !errors.Is(err, protocol.ErrStorage) {
 		t.Errorf("got the link %q, %v; want none, and that the database cannot be written", link, err)
 	}
 }

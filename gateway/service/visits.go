@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/signin"
 	"fairlead/gateway/store"
 )
 
 // VisitStore stores what lets visitors in.
 type VisitStore interface {
-	PutVisit(context.Context, store.Visit) error
+	PutVisit(ctx context.Context, v store.Visit, now int64) error
 	Visit(ctx context.Context, hash string, now int64) (store.Visit, bool, error)
 	Enter(ctx context.Context, link, hash string, now, until int64) (store.Visit, bool, error)
 	DeleteVisit(ctx context.Context, hash string) error
@@ -30,15 +31,19 @@ const (
 )
 
 // Visits let visitors in: the owner, and those on the list of a service.
-type Visits struct{ store VisitStore }
+type Visits struct {
+	store  VisitStore
+	signIn SignIn
+}
 
 // NewVisits returns visits that a store holds.
-func NewVisits(s VisitStore) *Visits { return &Visits{s} }
+func NewVisits(s VisitStore, in SignIn) *Visits { return &Visits{s, in} }
 
 // Link returns an address that lets one visitor in, once, within a day. Without an email it is for the
 // owner. The error is a *protocol.Fault, or that of the store.
 func (v *Visits) Link(ctx context.Context, s protocol.Service, email string) (string, error) {
-	visit := store.Visit{Service: s.ID, IsLink: true, IsOwner: email == "", ExpiresAt: time.Now().Add(linkLife).UnixMilli()}
+	now := time.Now()
+	visit := store.Visit{Service: s.ID, IsLink: true, IsOwner: email == "", ExpiresAt: now.Add(linkLife).UnixMilli()}
 	if email != "" {
 		var err error
 		if visit.Email, err = normalAddress(email); err != nil {
@@ -50,7 +55,7 @@ func (v *Visits) Link(ctx context.Context, s protocol.Service, email string) (st
 	}
 	secret := rand.Text()
 	visit.Hash = hash(secret)
-	if err := v.store.PutVisit(ctx, visit); err != nil {
+	if err := v.store.PutVisit(ctx, visit, now.UnixMilli()); err != nil {
 		return "", err
 	}
 	return strings.TrimSuffix(s.URL, "/") + enterPath + "?" + url.Values{"link": {secret}}.Encode(), nil
@@ -67,7 +72,10 @@ const (
 	plainCookie = "fairlead-visit"
 )
 
-func isOwnCookie(name string) bool { return name == safeCookie || name == plainCookie }
+// isOwnCookie reports whether a cookie is one of the site, or of package signin.
+func isOwnCookie(name string) bool {
+	return strings.HasPrefix(strings.TrimPrefix(name, "__Host-"), "fairlead-")
+}
 
 func cookieName(r *http.Request) string {
 	if r.TLS != nil {
@@ -122,11 +130,11 @@ func (v *Visits) leave(w http.ResponseWriter, r *http.Request, s protocol.Servic
 			return
 		}
 	}
-	v.setCookie(w, r, "", -1)
+	setCookie(w, r, "", -1)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func (v *Visits) setCookie(w http.ResponseWriter, r *http.Request, secret string, seconds int) {
+func setCookie(w http.ResponseWriter, r *http.Request, secret string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName(r), Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
 	})
@@ -155,6 +163,10 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 		answer(w, r, http.StatusForbidden, otherSite)
 		return
 	}
+	if !v.signIn.Allow(r) {
+		refuse(w, r, signin.TooMany)
+		return
+	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	link, secret := r.PostFormValue("link"), rand.Text()
 	now := time.Now()
@@ -166,7 +178,7 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 	case !ok || visit.Service != s.ID:
 		answer(w, r, http.StatusForbidden, usedLink)
 	default:
-		v.setCookie(w, r, secret, int(visitLife.Seconds()))
+		setCookie(w, r, secret, int(visitLife.Seconds()))
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}
 }

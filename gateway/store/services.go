@@ -74,9 +74,12 @@ func (s *Services) Delete(ctx context.Context, id protocol.ServiceID, lines ...p
 	})
 }
 
-// PutVisit stores a link or a sign-in.
-func (s *Services) PutVisit(ctx context.Context, v Visit) error {
+// PutVisit stores a link or a sign-in, and deletes what has expired.
+func (s *Services) PutVisit(ctx context.Context, v Visit, now int64) error {
 	return s.write(ctx, "store visit", func(tx *gorm.DB) error {
+		if err := tx.Where("expires_at <= ?", now).Delete(&visitRow{}).Error; err != nil {
+			return err
+		}
 		return upsert(tx, &visitRow{v.Hash, v.Service, v.ExpiresAt, v})
 	})
 }

@@ -34,6 +34,7 @@ import (
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
+	"fairlead/gateway/signin"
 	"fairlead/gateway/surface/bearer"
 )
 
@@ -103,6 +104,8 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 			return
 		}
 		w.Write([]byte(`{"status":"healthy"}`))
+	case r.URL.Path == signin.CallbackPath && r.TLS == nil && trusted == nil && s.services.Web.Site != nil:
+		s.services.Web.Site.ServeCallback(w, r)
 	case r.URL.Path == "/ws" && websocket.IsWebSocketUpgrade(r):
 		ws, err := s.upgrader.Upgrade(w, r, nil)
 		if err != nil {
