@@ -103,7 +103,11 @@ func (p *Page) fetch(before int64) {
 	p.request++
 	request, params := p.request, p.params
 	params.Before = before
-	bind.Call(p.run, p.gateway, protocol.AuditList, params, func(res protocol.AuditListResult, err error) {
+	var res protocol.AuditListResult
+	p.run(func(ctx context.Context) (err error) {
+		res, err = feed.Call(ctx, p.gateway, protocol.AuditList, params)
+		return err
+	}, func(err error) {
 		if request != p.request {
 			return
 		}
@@ -137,7 +141,11 @@ func (p *Page) verify() {
 	p.verifyResult.Set("Verifying every entry…", style.ColorMuted)
 	p.verifyResult.Show()
 	p.Box.Refresh()
-	bind.Call(p.run, p.gateway, protocol.AuditVerify, protocol.Empty{}, func(res protocol.AuditVerifyResult, err error) {
+	var res protocol.AuditVerifyResult
+	p.run(func(ctx context.Context) (err error) {
+		res, err = feed.Call(ctx, p.gateway, protocol.AuditVerify, protocol.Empty{})
+		return err
+	}, func(err error) {
 		text, ok := verificationText(res)
 		if err != nil {
 			text, ok = "The log could not be verified: "+err.Error(), false

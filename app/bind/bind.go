@@ -9,10 +9,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/feed"
 	"fairlead/app/native"
 	"fairlead/gateway/peer/crash"
-	"fairlead/gateway/protocol"
 )
 
 // Source has a state that changes: a feed.Value or a feed.Picture.
@@ -88,15 +86,6 @@ type Runner func(work func(context.Context) error, done func(error))
 // Until is a [Runner] that calls [Run] with ctx.
 func Until(ctx context.Context) Runner {
 	return func(work func(context.Context) error, done func(error)) { Run(ctx, work, done) }
-}
-
-// Call calls a method of the gateway off the GUI thread and then done on it.
-func Call[P, R any](run Runner, g feed.Gateway, m protocol.Method[P, R], params P, done func(R, error)) {
-	var result R
-	run(func(ctx context.Context) (err error) {
-		result, err = feed.Call(ctx, g, m, params)
-		return err
-	}, func(err error) { done(result, err) })
 }
 
 // Do runs f on the GUI thread, unless ctx has ended by then. It returns at once.

@@ -73,7 +73,11 @@ func newPage(ctx context.Context, g feed.Gateway, e host.Env) *Page {
 
 // Load loads the rules.
 func (p *Page) Load() {
-	bind.Call(p.run, p.gateway, protocol.RulesList, protocol.Empty{}, func(all protocol.RulesResult, err error) {
+	var all protocol.RulesResult
+	p.run(func(ctx context.Context) (err error) {
+		all, err = feed.Call(ctx, p.gateway, protocol.RulesList, protocol.Empty{})
+		return err
+	}, func(err error) {
 		if err != nil {
 			p.Master.Put(widgets.NewLoadError("The rules could not be loaded.", err.Error(), p.Load))
 			return
