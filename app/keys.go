@@ -62,7 +62,11 @@ func mainKeys(w *window.Window, h host.Host, quit func()) []shortcuts.Binding {
 		{Group: shortcuts.Program, Text: "Quit", Key: fyne.KeyQ, Mod: shortcuts.Ctrl, Do: quit},
 		{Group: groupFiles, Text: "Go to a folder", Key: fyne.KeyL, Mod: shortcuts.Ctrl, Do: onPage(w, (*files.Pair).EditPath)},
 		{Group: groupFiles, Text: "Show or hide hidden files", Key: fyne.KeyH, Mod: shortcuts.Ctrl, Do: onPage(w, (*files.Pair).ToggleHidden)},
-		{Group: groupFiles, Text: "Undo", Key: fyne.KeyZ, Mod: shortcuts.Ctrl, Do: onPage(w, (*files.Pair).Undo)},
+		{Group: groupFiles, Text: "Undo", Key: fyne.KeyZ, Mod: shortcuts.Ctrl, Do: onPage(w, func(p *files.Pair) {
+			if !w.Chat.Messages.UndoLast() {
+				p.Undo()
+			}
+		})},
 		{Group: groupSettings, Text: "Next page", Key: fyne.KeyPageDown, Mod: shortcuts.Ctrl, Do: nextPage},
 		{Group: groupSettings, Text: "Previous page", Key: fyne.KeyPageUp, Mod: shortcuts.Ctrl, Do: lastPage},
 		{Group: groupSettings, Text: "Next page", Key: fyne.KeyTab, Mod: shortcuts.Ctrl, Do: nextPage},

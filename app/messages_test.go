@@ -1,12 +1,15 @@
 package app
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/messages"
+	"fairlead/app/pagetest"
+	"fairlead/app/shortcuts"
 	"fairlead/gateway/protocol"
 )
 
@@ -46,6 +49,22 @@ func TestMessagesStayOnTheirPage(t *testing.T) {
 	if u.main.Chat.Messages.Toast.Visible() {
 		t.Error("a message of one chat is shown in another")
 	}
+}
+
+func TestCtrlZUndoesWhatTheNewestMessageOffers(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	u.places.nav.open(filesTitle, nil)
+	undone := 0
+	u.main.Chat.Messages.OfferUndo("a.txt was deleted.", func() { undone++ }, time.Now().Add(time.Minute))
+	keys := mainKeys(u.main, u.env(nil), u.Quit)
+	undo := keys[slices.IndexFunc(keys, func(b shortcuts.Binding) bool { return b.Key == fyne.KeyZ })]
+	undo.Do()
+	undo.Do()
+	if undone != 1 {
+		t.Errorf("after Ctrl+Z twice: undone %d times, want once", undone)
+	}
+	pagetest.Shows(t, u.main.Chat.Messages.Toast, "There is nothing to undo.")
 }
 
 func TestMessagesCoverNothingOfAPage(t *testing.T) {

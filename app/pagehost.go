@@ -123,6 +123,10 @@ func (h pageHost) openFile(to host.Target) {
 		h.picker.OpenFiles(h.at(), to.Title, to.Button, to.Done)
 	case host.ChooseFolder:
 		h.picker.ChooseFolder(h.at(), to.Title, to.Button, to.Chosen)
+	case host.Fetch:
+		h.sender.Fetch(to.Machine, to.Path)
+	case host.Drop:
+		h.window.Drop(to)
 	case host.SendFiles:
 		h.sender.Pick(protocol.NodeID(to))
 	}

@@ -12,6 +12,7 @@ import (
 	"fairlead/app/backend"
 	"fairlead/app/channels"
 	"fairlead/app/feed"
+	"fairlead/app/files"
 	"fairlead/app/host"
 	"fairlead/app/inbox"
 	"fairlead/app/nodes"
@@ -20,7 +21,6 @@ import (
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
 	"fairlead/app/search"
-	"fairlead/app/send"
 	"fairlead/app/settings"
 	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
@@ -47,19 +47,17 @@ const (
 type pages struct {
 	env     host.Env
 	backend *backend.Backend
-	sender  *send.Sender
 	notes   *notifications.Notifications
 	about   settings.About
 	pairing *settings.Pairing // with another gateway, also while another page is shown
-	quit    func()
-	// window is set before a page is opened.
-	window *window.Window
+	window  func() *window.Window
+	keys    func() host.View // the page of shortcuts
 }
 
 // foot are the pages listed at the bottom of the sidebar, in this order.
 func (p *pages) foot() []host.Entry {
 	return []host.Entry{
-		{Icon: "folder", Title: filesTitle, New: p.files},
+		{Icon: "folder", Title: filesTitle, New: func(ctx context.Context) host.View { return files.NewPair(ctx, p.env) }},
 		{Icon: "transfer", Title: transfersTitle, New: func(ctx context.Context) host.View { return transfers.New(ctx, p.env) }},
 		{Icon: "calendar", Title: "Schedule", New: func(ctx context.Context) host.View { return schedule.New(ctx, p.env) }},
 		{Icon: "activity", Title: activityTitle, New: func(ctx context.Context) host.View { return activity.New(ctx, p.env) }},
@@ -82,9 +80,7 @@ func (p *pages) passing() []host.Entry {
 		{Icon: "settings", Title: settingsTitle, New: p.settings, Stays: true},
 		{Icon: "search", Title: searchTitle, New: func(ctx context.Context) host.View { return search.New(ctx, p.env) }},
 		{Icon: "clock", Title: archivesTitle, New: func(ctx context.Context) host.View { return archive.New(ctx, p.env) }},
-		{Icon: "question", Title: shortcuts.Title, New: func(context.Context) host.View {
-			return shortcuts.New(p.env, keyGroups(), mainKeys(p.window, p.env, p.quit))
-		}},
+		{Icon: "question", Title: shortcuts.Title, New: func(context.Context) host.View { return p.keys() }},
 	}
 }
 
@@ -122,27 +118,22 @@ func (p *pages) links() (list []sidebar.Link) {
 // machines creates the page of machines. The sidebar shows which one is open.
 func (p *pages) machines(ctx context.Context) host.View {
 	return nodes.New(ctx, p.env, p.backend.Forwards, func(id protocol.NodeID) {
-		p.window.Pages.MoveTo(host.Machine(id))
-		p.window.DrawSidebar()
+		p.window().Pages.MoveTo(host.Machine(id))
+		p.window().DrawSidebar()
 	})
 }
 
-// settings creates the page of the settings, with the page that was shown last.
+// settings creates the page of the settings. The window shows the way back from a page to the list
+// in whose place it stands.
 func (p *pages) settings(ctx context.Context) host.View {
-	o := settings.Options{About: p.about, Pages: p.ofSettings(), TestNotification: p.notes.ShowTest, Shown: p.followSettings}
+	o := settings.Options{About: p.about, Pages: p.ofSettings(), TestNotification: p.notes.ShowTest, Moved: func(inPlaceOfList bool) {
+		p.window().Pages.MoveTo(nil)
+		p.window().Pages.ShowWayBack(inPlaceOfList)
+	}}
 	if !p.backend.IsRemote() {
-		o.Local, o.Gateways = p.backend.Local(), p.backend.Gateways
-		o.Paired, o.Pairing = p.window.EndFirstRun, p.pairing
+		o.Local, o.Gateways, o.Pairing = p.backend.Local(), p.backend.Gateways, p.pairing
 	}
-	return settings.New(ctx, p.env, o, p.backend.Prefs.Get().SettingsPage)
-}
-
-// followSettings remembers the page of the settings, and shows the way back to the list where the page
-// stands in its place.
-func (p *pages) followSettings(title string, inPlaceOfList bool) {
-	p.backend.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = title })
-	p.window.Pages.MoveTo(nil)
-	p.window.Pages.ShowWayBack(inPlaceOfList)
+	return settings.New(ctx, p.env, o)
 }
 
 // showNews shows what is new, once after an update.

@@ -42,7 +42,6 @@ type ui struct {
 	unsaved  unsaved.Store
 	drafts   *chat.Drafts
 	unread   *sidebar.Unread
-	wrap     host.Switch // outputs of commands wrap their lines
 
 	places   places
 	main     *window.Window
@@ -71,21 +70,21 @@ type platform struct {
 func newUI(ctx context.Context, a fyne.App, b *backend.Backend, d platform) *ui {
 	u := &ui{ctx: ctx, app: a, backend: b, drafts: loadDrafts(b.Prefs), unread: loadUnread(b.Prefs), wheels: wheel.Windows{}}
 	last := b.Prefs.Get()
-	u.wrap = host.Switch{On: last.WrapOutput, Save: func(on bool) {
-		b.Prefs.Update(func(r *preferences.Preferences) { r.WrapOutput = on })
-	}}
 	env := u.env(nil)
 	bars := chatwindow.Bars{Name: b.GatewayName(), Env: env}
 	u.notes = notifications.New(ctx, b.Feed, frontWindows{pageHost{places: &u.places}, func() bool { return d.isInFront(u.hasFocus) }})
-	picker := pick.New(ctx, a, pickMemory(b.Prefs), system.Ask, env.Say)
+	picker := pick.New(ctx, a, b.Prefs, system.Ask, env.Say)
 	sender := send.New(ctx, env, picker, func() fyne.Window { return u.main.Chat.Window }, func() bool { return u.main.Pages.Title() == transfersTitle })
-	u.pages = &pages{env: env, backend: b, sender: sender, notes: u.notes, about: d.about, pairing: settings.NewPairing(ctx), quit: u.Quit}
+	u.pages = &pages{
+		env: env, backend: b, notes: u.notes, about: d.about, pairing: settings.NewPairing(ctx),
+		window: func() *window.Window { return u.main },
+		keys:   func() host.View { return shortcuts.New(env, keyGroups(), mainKeys(u.main, env, u.Quit)) },
+	}
 	u.main = window.New(ctx, window.Options{
 		Options: chatwindow.Options{App: a, Feed: b.Feed, Prefs: b.Prefs, Drafts: u.drafts, Unread: u.unread, Sender: sender, Env: u.env, Bars: bars, Quit: u.Quit},
 		Program: u, Name: b.GatewayName(), Links: u.pages.links(), Models: settings.Models{Feed: b.Feed}, Release: b.ReleaseMemory,
 		Keys: func(w *window.Window) []shortcuts.Binding { return mainKeys(w, env, u.Quit) },
 	})
-	u.pages.window = u.main
 	u.places = places{
 		window: u.main, nav: &navigator{window: u.main, pages: u.pages.all()}, palette: paletteKey{ctx, env, u.main, u.pages},
 		questions: &questions{ctx: ctx, app: a, env: env, bars: bars, showQuietly: d.showQuietly},
@@ -105,7 +104,8 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend, d platform) *ui 
 // env returns what a page in a window gets; nil is the main window.
 func (u *ui) env(w fyne.Window) host.Env {
 	return host.Env{
-		Host: pageHost{&u.places, u.app, w}, Feed: u.backend.Feed, Chats: u.backend.Chats, Machines: &u.machines, Drafts: &u.unsaved, WrapOutput: &u.wrap,
+		Host: pageHost{&u.places, u.app, w}, Feed: u.backend.Feed, Chats: u.backend.Chats, Machines: &u.machines, Drafts: &u.unsaved,
+		Prefs: u.backend.Prefs,
 	}
 }
 

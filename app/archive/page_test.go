@@ -16,6 +16,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets/widgettest"
 	"fairlead/gateway/protocol"
@@ -25,7 +26,7 @@ func inPage(t *testing.T, mode style.Mode, width float32) (p *Page, w fyne.Windo
 	t.Helper()
 	ctx, app := pagetest.Start(t, mode)
 	h = &pagetest.Host{}
-	p = New(ctx, host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: &style.Machines{}, WrapOutput: &host.Switch{}})
+	p = New(ctx, host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: &style.Machines{}, Prefs: new(preferences.Store)})
 	p.key = "agent:main:2"
 	p.draw()
 	p.now = pagetest.Clock

@@ -11,7 +11,7 @@ import (
 
 	"fairlead/app/chat"
 	"fairlead/app/feed"
-	"fairlead/app/settings"
+	"fairlead/app/preferences"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 	"fairlead/node"
@@ -88,7 +88,7 @@ func TestCommandsFromTheChatAreConfinedAsSet(t *testing.T) {
 	}
 
 	l := local{b}
-	if err := l.SetConfinement(settings.Confinement{Folders: []settings.Folder{{Dir: outside}}}); err != nil {
+	if err := l.SetConfinement(preferences.Confinement{Folders: []preferences.Folder{{Dir: outside}}}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, b, "the machine again, with the folder", func(v feed.View) bool {
@@ -109,11 +109,11 @@ func TestConfinementIsStoredAndAnInvalidOneIsRefused(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	want := settings.Confinement{Mode: "read-only", Network: "ask", Folders: []settings.Folder{{Dir: dir}, {Dir: t.TempDir(), ReadOnly: true}}}
+	want := preferences.Confinement{Mode: "read-only", Network: "ask", Folders: []preferences.Folder{{Dir: dir}, {Dir: t.TempDir(), ReadOnly: true}}}
 	if err := l.SetConfinement(want); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []settings.Confinement{{Mode: "loose"}, {Folders: []settings.Folder{{Dir: filepath.Join(dir, "none")}}}} {
+	for _, bad := range []preferences.Confinement{{Mode: "loose"}, {Folders: []preferences.Folder{{Dir: filepath.Join(dir, "none")}}}} {
 		if err := l.SetConfinement(bad); err == nil {
 			t.Errorf("%+v was taken", bad)
 		}
@@ -132,7 +132,7 @@ func TestConfinementIsStoredAndAnInvalidOneIsRefused(t *testing.T) {
 func TestCommandsGetTheNetworkOnlyWhenThePersonAllowsIt(t *testing.T) {
 	t.Parallel()
 	for set, want := range map[string]sandbox.Network{"": node.AskNetwork, "blocked": sandbox.NetBlocked, "allowed": sandbox.NetAllowed} {
-		c, err := parseConfinement(settings.Confinement{Network: set})
+		c, err := parseConfinement(preferences.Confinement{Network: set})
 		if err != nil || c.Network != want {
 			t.Errorf("set to %q, the network is %q (%v), want %q", set, c.Network, err, want)
 		}

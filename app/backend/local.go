@@ -58,7 +58,7 @@ func (l local) program() launch.Program {
 }
 
 // parseConfinement converts the stored confinement to that of a node.
-func parseConfinement(c settings.Confinement) (node.Confinement, error) {
+func parseConfinement(c preferences.Confinement) (node.Confinement, error) {
 	var grants []string
 	for _, f := range c.Folders {
 		grants = append(grants, f.String())
@@ -70,10 +70,10 @@ func parseConfinement(c settings.Confinement) (node.Confinement, error) {
 	return parsed, err
 }
 
-func (l local) Confinement() settings.Confinement { return l.b.Prefs.Get().Confine }
+func (l local) Confinement() preferences.Confinement { return l.b.Prefs.Get().Confine }
 
 // SetConfinement changes what this computer's node may access. On an error nothing changes.
-func (l local) SetConfinement(c settings.Confinement) error {
+func (l local) SetConfinement(c preferences.Confinement) error {
 	if _, err := parseConfinement(c); err != nil {
 		return err
 	}

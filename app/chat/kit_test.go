@@ -18,6 +18,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -62,7 +63,7 @@ func newDesk(t testing.TB, width, height float32) *desk {
 	d := &desk{host: &pagetest.Now{}, gateway: pagetest.Gateway{}}
 	d.answer()
 	f := feed.NewOf(d.gateway)
-	e := host.Env{Host: d.host, Feed: f, Chats: chats.New(f), Machines: &style.Machines{}, WrapOutput: &host.Switch{}}
+	e := host.Env{Host: d.host, Feed: f, Chats: chats.New(f), Machines: &style.Machines{}, Prefs: new(preferences.Store)}
 	d.page = NewPage(t.Context(), e, nil, NewDrafts(noDrafts{}, nil, nil), false)
 	d.Pane = d.page.Pane
 	d.composer.files.readFile = func(path string) (protocol.Attachment, error) {

@@ -29,7 +29,7 @@ func (r *cardRows) row() *row {
 	c.OnReview = func() { r.chat.host.Open(host.Question(d.approval)) }
 	c.OnUndo = func() { r.actions.undo(d.info) }
 	c.OnShowAll = func(all bool) {
-		c.SetOutput(all, r.choices.wrap.On)
+		c.SetOutput(all, r.choices.wraps())
 		r.choices.setExpanded(row, wholeKey(d.id), all)
 		if all && d.card.CanLoad {
 			r.actions.loadOutput(d.call)
@@ -50,7 +50,7 @@ func (r *cardRows) row() *row {
 		if r.chat.author == nil { // an archived conversation
 			d.card.Undo = ""
 		}
-		c.SetOutput(r.choices.showsWhole(d.id), r.choices.wrap.On)
+		c.SetOutput(r.choices.showsWhole(d.id), r.choices.wraps())
 		c.Set(d.card)
 		c.SetOpen(open)
 	})

@@ -3,7 +3,7 @@ package conversation
 import (
 	"maps"
 
-	"fairlead/app/host"
+	"fairlead/app/preferences"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
 )
@@ -14,11 +14,11 @@ type choices struct {
 	expanded   expansion       // parts that the reader or a search expanded or collapsed
 	before     expansion       // expanded without the choices of the search; nil without a search
 	showSource map[string]bool // rows shown as raw Markdown
-	wrap       *host.Switch    // outputs wrap their lines
+	prefs      *preferences.Store
 }
 
-func newChoices(list *transcript.View, wrap *host.Switch) *choices {
-	return &choices{list: list, expanded: expansion{}, showSource: map[string]bool{}, wrap: wrap}
+func newChoices(list *transcript.View, prefs *preferences.Store) *choices {
+	return &choices{list: list, expanded: expansion{}, showSource: map[string]bool{}, prefs: prefs}
 }
 
 // expansion has choices to expand or collapse parts of rows.
@@ -59,8 +59,11 @@ func (c *choices) showsWhole(id string) bool {
 	return c.expanded.isExpanded(wholeKey(id), false) || c.before != nil
 }
 
+// wraps reports whether outputs wrap their lines.
+func (c *choices) wraps() bool { return c.prefs.Get().WrapOutput }
+
 func (c *choices) setWrap(on bool) {
-	c.wrap.Set(on)
+	c.prefs.Update(func(r *preferences.Preferences) { r.WrapOutput = on })
 	c.rebindCards()
 }
 

@@ -15,6 +15,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/app/widgets"
@@ -100,7 +101,7 @@ func newDesk(t testing.TB, width, height float32) *desk {
 		return nil, nil
 	}
 	f := feed.NewOf(d.gateway)
-	d.View = New(t.Context(), host.Env{Host: d.host, Feed: f, Chats: chats.New(f), Machines: &style.Machines{}, WrapOutput: &host.Switch{}}, widgets.NewEmptyState("", "Nothing", ""), author{d})
+	d.View = New(t.Context(), host.Env{Host: d.host, Feed: f, Chats: chats.New(f), Machines: &style.Machines{}, Prefs: new(preferences.Store)}, widgets.NewEmptyState("", "Nothing", ""), author{d})
 	d.history = chats.NewHistory(f, "k", func(context.Context, int64, int) ([]protocol.Message, bool, error) {
 		d.note("load")
 		return []protocol.Message{{Seq: 7}}, true, nil

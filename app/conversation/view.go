@@ -56,7 +56,7 @@ func New(ctx context.Context, e host.Env, empty fyne.CanvasObject, author Author
 	v.shown = &shown{ctx: ctx, host: e, author: author, builder: newBuilder(e.Machines), now: time.Now()}
 	var rows *rowFactory
 	v.transcript = transcript.New(func(kind int) transcript.Row { return rows.row(kind) })
-	v.choices = newChoices(v.transcript, e.WrapOutput)
+	v.choices = newChoices(v.transcript, e.Prefs)
 	v.reveal = &reveal{list: v.transcript}
 	v.positions = &positions{list: v.transcript, left: map[protocol.SessionKey]position{}}
 	v.finder = newFinder(v.shown, v.transcript, v.choices)

@@ -19,6 +19,7 @@ import (
 
 	"fairlead/app/native"
 	"fairlead/app/pick"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
@@ -97,8 +98,7 @@ func Show(a fyne.App, home string, err error) int {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	forget := pick.Memory{Recent: func() []string { return nil }, SetRecent: func([]string) {}, Hidden: func() bool { return false }, HiddenShow: func(bool) {}}
-	picker := pick.New(ctx, a, forget, system.Ask, func(string) {})
+	picker := pick.New(ctx, a, new(preferences.Store), system.Ask, func(string) {})
 	chooseFolder := func() {
 		picker.ChooseFolder(w, "Choose data folder", "Use this folder", func(dir string) { restart("--home", dataFolder(dir)) })
 	}

@@ -11,6 +11,9 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// EndFirstRun stores that the page of the first start is done. It blocks.
+func EndFirstRun(ctx context.Context, g Gateway) error { return Set(ctx, g, "ui.firstRunDone", true) }
+
 // Set changes a setting of the configuration; nil resets it. It blocks.
 func Set(ctx context.Context, g Gateway, path string, value any) error {
 	raw, err := protocol.Marshal(value)

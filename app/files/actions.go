@@ -44,12 +44,9 @@ func (a actions) offerUndo(text string, undo func()) {
 	p.e.Undo(text, u.undo, time.Now().Add(feed.UndoTime))
 }
 
-// undo undoes the last action: that of the newest message, else the last one of this page.
+// undo undoes the last action on this page.
 func (a actions) undo() {
 	p := a.page
-	if p.h.UndoLast != nil && p.h.UndoLast() {
-		return
-	}
 	if n := len(p.undos); n > 0 {
 		p.undos[n-1].undo()
 		return
@@ -143,7 +140,7 @@ func (a actions) menu(at fyne.Position) {
 	if words, _, open := p.openOutside(e.Path); open != nil {
 		add(words, one, open)
 	}
-	if p.view.Machine(p.e.Feed.Machines.Get()).Local && p.h.Open != nil {
+	if p.view.Machine(p.e.Feed.Machines.Get()).Local && !p.e.Feed.Status.Get().Remote {
 		add("Show in folder", one, func() { p.e.Open(host.Reveal(p.view.AbsolutePath(p.e.Feed.Machines.Get(), e.Path))) })
 	}
 	add("Copy path", one, func() { p.e.Copy(p.view.AbsolutePath(p.e.Feed.Machines.Get(), e.Path)) })
@@ -225,7 +222,7 @@ func (g dropTarget) describe(from *Page) string {
 	return fmt.Sprintf("Send %s to %s, folder %s", what, g.page.place.Text, into)
 }
 
-// finish moves files on the same machine or sends them to another; else the window decides.
+// finish moves files on the same machine. The window sends them to another.
 func (d *drag) finish() {
 	p, at := d.page, d.at
 	d.at = fyne.Position{}
@@ -244,9 +241,7 @@ func (d *drag) finish() {
 		if p.view.CanChange() {
 			p.actions.move(chosen, g.dir)
 		}
-	case g.page != nil:
-		p.h.Send(p.view.Place, paths, g.page.view.Place, g.page.view.AbsolutePath(g.page.e.Feed.Machines.Get(), g.dir))
-	case !p.pair.contains(at):
-		p.h.Drop(p.view.Place, paths, at)
+	case g.page != nil || !p.pair.contains(at):
+		p.e.Open(host.Drop{Machine: p.view.Place, Paths: paths, At: at})
 	}
 }

@@ -210,7 +210,7 @@ func TestCtrlZUndoesTheLastActionOnce(t *testing.T) {
 		p.actions.offerUndo(name, func() { undone = append(undone, name) })
 		offered = append(offered, h.Undone)
 	}
-	ctrlZ := func() { p.list.TypedShortcut(&fyne.ShortcutUndo{}) }
+	ctrlZ := p.pair.Undo
 	act("rename")
 	act("move")
 	act("delete")
@@ -236,10 +236,8 @@ func TestHiddenFilesAppearOnRequest(t *testing.T) {
 	v.Entries = nil
 	p.show(v)
 	pagetest.Shows(t, p.Box, "All files here are hidden")
-	var saved []bool
-	p.h.HiddenShown = func(on bool) { saved = append(saved, on) }
 	test.Tap(pagetest.Button(t, p.Box, "Show hidden files"))
-	if !p.model.Value.Get().ShowHidden || !slices.Equal(saved, []bool{true}) {
-		t.Errorf("hidden files are not shown, saved %v", saved)
+	if isSaved := p.e.Prefs.Get().FilesHidden; !p.model.Value.Get().ShowHidden || !isSaved {
+		t.Errorf("hidden files are shown: got %t, saved %t; want both", p.model.Value.Get().ShowHidden, isSaved)
 	}
 }

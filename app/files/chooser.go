@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/container"
 
 	"fairlead/app/bind"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
@@ -17,20 +18,13 @@ import (
 	"fairlead/gateway/peer/format"
 )
 
-// ChooserHandlers are a chooser's callbacks and its initial state.
-type ChooserHandlers struct {
-	Done        func(paths []string) // no paths if the person cancelled
-	Recent      []string             // folders used last, newest first
-	ShowHidden  bool
-	HiddenShown func(bool) // called when that changes
-}
-
 // Chooser is Fairlead's own file dialog, for systems that offer none. It belongs to the GUI thread.
 type Chooser struct {
-	ctx context.Context
-	q   system.Question
-	h   ChooserHandlers
-	Box fyne.CanvasObject
+	ctx   context.Context
+	q     system.Question
+	prefs *preferences.Store
+	done  func(paths []string)
+	Box   fyne.CanvasObject
 
 	dir        string      // the folder shown, with slashes
 	entries    []Entry     // of dir, unsorted
@@ -53,10 +47,11 @@ type Chooser struct {
 	confirm *widgets.Button
 }
 
-// NewChooser creates a chooser that works until ctx ends.
-func NewChooser(ctx context.Context, q system.Question, h ChooserHandlers) *Chooser {
+// NewChooser creates a chooser that works until ctx ends. It calls done with the answer, which has no
+// paths if the person cancelled.
+func NewChooser(ctx context.Context, q system.Question, prefs *preferences.Store, done func(paths []string)) *Chooser {
 	c := &Chooser{
-		ctx: ctx, q: q, h: h, showHidden: h.ShowHidden, list: newTable(), places: widgets.Col(0), body: container.NewStack(),
+		ctx: ctx, q: q, prefs: prefs, done: done, showHidden: prefs.Get().FilesHidden, list: newTable(), places: widgets.Col(0), body: container.NewStack(),
 		filter: widgets.NewSearchField("Filter", ""), note: widgets.NewText("", style.ColorMuted, style.SizeSmall),
 	}
 	c.note.Ellipsis = true
@@ -153,10 +148,11 @@ func (c *Chooser) showPlaces(list []Crumb) {
 	for _, p := range list {
 		rows = append(rows, widgets.NewSidebarRow(widgets.SidebarItem{Icon: icon(p.Dir), Title: p.Name}, func() { c.Enter(p.Dir) }))
 	}
-	if len(c.h.Recent) > 0 {
+	recent := c.prefs.Get().RecentFolders
+	if len(recent) > 0 {
 		rows = append(rows, widgets.NewSection("RECENT"))
 	}
-	for _, dir := range c.h.Recent {
+	for _, dir := range recent {
 		name := wording.VisibleName(path.Base(filepath.ToSlash(dir)))
 		rows = append(rows, widgets.NewSidebarRow(widgets.SidebarItem{Icon: "clock", Title: name}, func() { c.Enter(filepath.ToSlash(dir)) }))
 	}

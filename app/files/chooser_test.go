@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/system"
 )
@@ -32,7 +33,9 @@ func inChooser(t *testing.T, q system.Question) (c *Chooser, dir string, answers
 	}
 	answers = new([]string)
 	q.Dir = dir
-	c = NewChooser(ctx, q, ChooserHandlers{Done: func(paths []string) { *answers = append(*answers, strings.Join(paths, " ")) }, Recent: []string{dir}})
+	prefs := new(preferences.Store)
+	prefs.Update(func(r *preferences.Preferences) { r.RecentFolders = []string{dir} })
+	c = NewChooser(ctx, q, prefs, func(paths []string) { *answers = append(*answers, strings.Join(paths, " ")) })
 	pagetest.Window(t, c.Box, 780, 540)
 	pagetest.Settle()
 	c.Focus()

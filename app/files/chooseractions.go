@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"fairlead/app/bind"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/system"
 	"fairlead/app/widgets"
@@ -18,7 +19,7 @@ import (
 // ToggleHidden shows hidden files or leaves them out (Ctrl+H).
 func (c *Chooser) ToggleHidden() {
 	c.showHidden = !c.showHidden
-	widgets.CallWith(c.h.HiddenShown, c.showHidden)
+	c.prefs.Update(func(r *preferences.Preferences) { r.FilesHidden = c.showHidden })
 	c.arrange()
 }
 
@@ -35,7 +36,7 @@ func (c *Chooser) Focus() {
 	c.name.selectStart(utf8.RuneCountInString(Entry{Path: c.q.Name}.Stem()))
 }
 
-func (c *Chooser) cancel() { c.h.Done(nil) }
+func (c *Chooser) cancel() { c.done(nil) }
 
 func (c *Chooser) up() { c.Enter(path.Dir(c.dir)) }
 
@@ -57,19 +58,19 @@ func (c *Chooser) open(e Entry) {
 		c.name.SetText(e.Name())
 		c.accept()
 	default:
-		c.h.Done([]string{filepath.FromSlash(e.Path)})
+		c.done([]string{filepath.FromSlash(e.Path)})
 	}
 }
 
 func (c *Chooser) accept() {
 	switch c.q.Kind {
 	case system.ChooseFolder:
-		c.h.Done([]string{c.folder()})
+		c.done([]string{c.folder()})
 	case system.SaveFile:
 		c.save(savePath(c.dir, c.name.Text))
 	default:
 		if files := c.chosenFiles(); len(files) > 0 {
-			c.h.Done(files)
+			c.done(files)
 		}
 	}
 }
@@ -93,7 +94,7 @@ func (c *Chooser) save(to string) {
 			c.note.Set(fmt.Sprintf("Replace the existing file “%s”?", wording.VisibleName(path.Base(to))), style.ColorNeedsYou)
 			c.confirm.SetText("Replace")
 		default:
-			c.h.Done([]string{filepath.FromSlash(to)})
+			c.done([]string{filepath.FromSlash(to)})
 		}
 	})
 }

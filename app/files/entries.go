@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/lists"
+	"fairlead/app/preferences"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -44,11 +45,8 @@ const (
 	ByTime = "time"
 )
 
-// Sort is the order of a list of files; the zero value sorts by name.
-type Sort struct {
-	By   string `json:"by,omitempty"`
-	Down bool   `json:"down,omitempty"` // reversed order
-}
+// Sort is the order of a list of files.
+type Sort preferences.FileSort
 
 // Next returns the order after a click: from A, or from the largest; again: reversed.
 func (s Sort) Next(by string) Sort {

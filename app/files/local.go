@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 
-	"fairlead/app/lists"
 	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 )
@@ -145,12 +144,6 @@ func localRoots() []Crumb {
 		}
 	}
 	return list
-}
-
-// AddRecent returns a list of recent folders with a folder in front, without the oldest beyond five.
-func AddRecent(list []string, dir string) []string {
-	list = append([]string{dir}, lists.Without(list, func(other string) bool { return other == dir })...)
-	return list[:min(len(list), 5)]
 }
 
 // savePath returns the path of a name that a person typed in a folder; the name may be a path.

@@ -11,46 +11,15 @@ import (
 
 	"fairlead/app/code"
 	"fairlead/app/host"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/gateway/protocol"
 )
-
-// Handlers are what the page needs of the window besides its [host.Host], and what it remembers.
-type Handlers struct {
-	// UndoLast undoes what the newest message in the window offers to undo, and reports whether
-	// there was one.
-	UndoLast func() bool
-	Fetch    func(from protocol.NodeID, path string) // copies a file to this computer
-	// Visited is called with each folder that is shown; an empty place is the agent's own files.
-	Visited func(place protocol.NodeID, dir string)
-	// LastPlace is the place that was shown last; nil for none.
-	LastPlace *protocol.NodeID
-	// LastDir returns the folder of a place that was shown last; nil returns its top folder.
-	LastDir func(place protocol.NodeID) string
-	// ShowHidden shows hidden files at first. HiddenShown is called when that changes.
-	ShowHidden  bool
-	HiddenShown func(bool)
-	// Open opens a file of this computer with the default program; nil on other computers.
-	Open func(path string)
-	// Sort is the initial order; Sorted is called when it changes.
-	Sort   Sort
-	Sorted func(Sort)
-	// Drop handles files of a machine that were dropped elsewhere in the window.
-	Drop func(from protocol.NodeID, paths []string, at fyne.Position)
-	// Send sends files of a machine that were dropped on the list of another one.
-	Send func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string)
-	// Two starts with two lists; the right one shows Right. Paired is called when either changes.
-	Two    bool
-	Right  protocol.NodeID
-	Paired func(two bool, right protocol.NodeID)
-}
 
 // Page is one list of files with its controls. It belongs to the GUI thread.
 type Page struct {
 	ctx   context.Context
 	e     host.Env
-	h     Handlers
 	model *Model
 	Box   *fyne.Container
 
@@ -82,18 +51,17 @@ type Page struct {
 	highlight func(code, name string) []code.Line
 }
 
-func newPage(ctx context.Context, e host.Env, h Handlers) *Page {
+func newPage(ctx context.Context, e host.Env) *Page {
 	p := &Page{
-		ctx: ctx, e: e, h: h, model: newModel(e.Feed), Box: container.NewStack(), body: container.NewStack(), note: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
+		ctx: ctx, e: e, model: newModel(e.Feed), Box: container.NewStack(), body: container.NewStack(), note: widgets.NewParagraph("", style.ColorMuted, style.SizeSmall),
 		filter: widgets.NewSearchField("Filter", ""), highlight: code.HighlightLong,
-		visits: visits{report: h.Visited},
+		visits: visits{prefs: e.Prefs},
 	}
 	p.view.Loading = true
-	p.pair = &Pair{e: e, h: h, left: p, active: p}
+	p.pair = &Pair{e: e, left: p, active: p}
 	p.list = newTable()
 	p.actions, p.changes, p.drag = actions{p}, changes{p}, drag{page: p}
 	p.list.onSelect, p.list.onKey, p.list.onMenu, p.list.onRename = p.showSelection, p.handleKey, p.actions.menu, p.actions.rename
-	p.list.onUndo = p.actions.undo
 	p.list.onOpen = func(e Entry) {
 		if e.Dir {
 			p.enter(e.Path)
@@ -109,13 +77,14 @@ func newPage(ctx context.Context, e host.Env, h Handlers) *Page {
 	p.columnHeads = newColumnHeads(func(column string) {
 		by := p.view.Sort.Next(column)
 		p.model.Sort(by)
-		widgets.CallWith(h.Sorted, by)
+		e.Prefs.Update(func(r *preferences.Preferences) { r.Files = preferences.FileSort(by) })
 	})
 	p.pathBar = newPathBar(p.enter, func() { p.focus() })
 	p.place = widgets.NewMenuButton("", "folder", head{p}.placeMenu)
 	p.selectionButtons = []*widgets.Button{widgets.NewIconButton("edit", "Rename", p.actions.startRename), widgets.NewIconButton("trash", "Delete", p.actions.delete)}
-	p.model.Sort(h.Sort)
-	p.model.Value.Update(func(v *View) { v.ShowHidden = h.ShowHidden })
+	last := e.Prefs.Get()
+	p.model.Sort(Sort(last.Files))
+	p.model.Value.Update(func(v *View) { v.ShowHidden = last.FilesHidden })
 	p.showPlace()
 	p.draw()
 	return p

@@ -13,6 +13,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/widgets/widgettest"
@@ -22,7 +23,7 @@ import (
 func newTestPage(t *testing.T) *Page {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
-	p := newPage(ctx, host.Env{Host: &pagetest.Host{}, Feed: app.Feed, Drafts: app.Drafts}, Handlers{Fetch: func(protocol.NodeID, string) {}})
+	p := newPage(ctx, host.Env{Host: &pagetest.Host{}, Feed: app.Feed, Drafts: app.Drafts, Prefs: new(preferences.Store)})
 	pagetest.Window(t, p.Box, 880, 500)
 	return p
 }

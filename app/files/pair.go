@@ -9,6 +9,7 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/host"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/peer/crash"
@@ -22,7 +23,6 @@ type Pair struct {
 
 	ctx        context.Context
 	e          host.Env
-	h          Handlers
 	left       *Page
 	right      *Page // nil with one list
 	closeRight context.CancelFunc
@@ -31,21 +31,21 @@ type Pair struct {
 	width      float32
 }
 
-// NewPair creates the page with the initial state of h and follows the gateway until ctx ends.
-func NewPair(ctx context.Context, e host.Env, h Handlers) *Pair {
-	b := &Pair{ctx: ctx, e: e, h: h, line: widgets.NewRect(style.ColorLine, "", 0)}
-	b.left = b.newList(ctx, h)
+// NewPair creates the page as the person left it, and follows the gateway until ctx ends.
+func NewPair(ctx context.Context, e host.Env) *Pair {
+	b := &Pair{ctx: ctx, e: e, line: widgets.NewRect(style.ColorLine, "", 0)}
+	b.left = b.newList(ctx)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
-	if h.Two {
-		b.addRight(h.Right)
+	if last := e.Prefs.Get(); last.FilesTwo {
+		b.addRight(last.FilesRight)
 	}
 	b.layOut()
 	return b
 }
 
-func (b *Pair) newList(ctx context.Context, h Handlers) *Page {
-	p := newPage(ctx, b.e, h)
+func (b *Pair) newList(ctx context.Context) *Page {
+	p := newPage(ctx, b.e)
 	p.pair = b
 	bind.Watch(ctx, p.model.Value, p.show)
 	crash.WhenDone(ctx, p.model.Close)
@@ -74,7 +74,7 @@ func (b *Pair) Toggle() {
 		b.addRight(b.otherMachine())
 	}
 	b.layOut()
-	b.notifyPaired()
+	b.save()
 }
 
 // otherMachine returns a machine for the second list: one that the first does not show.
@@ -89,18 +89,18 @@ func (b *Pair) otherMachine() protocol.NodeID {
 
 func (b *Pair) addRight(place protocol.NodeID) {
 	ctx, cancel := context.WithCancel(b.ctx)
-	h := b.h
-	h.Visited = nil // the left list is the place to return to
-	b.right, b.closeRight = b.newList(ctx, h), cancel
+	b.right, b.closeRight = b.newList(ctx), cancel
+	b.right.visits.prefs = nil // the left list is the place to return to
 	b.right.Open(place)
 }
 
-func (b *Pair) notifyPaired() {
-	if b.right == nil {
-		b.h.Paired(false, "")
-	} else {
-		b.h.Paired(true, b.right.model.Value.Get().Place)
+// save remembers whether there are two lists, and the machine of the second.
+func (b *Pair) save() {
+	right := protocol.NodeID("")
+	if b.right != nil {
+		right = b.right.model.Value.Get().Place
 	}
+	b.e.Prefs.Update(func(r *preferences.Preferences) { r.FilesTwo, r.FilesRight = b.right != nil, right })
 }
 
 func (b *Pair) visible() []*Page {
@@ -149,7 +149,7 @@ func (b *Pair) OpenAt(to host.Target) {
 	case host.Files:
 		b.Open(protocol.NodeID(to))
 	default:
-		b.Open(startPlace(b.e.Feed.View(), b.h.LastPlace))
+		b.Open(startPlace(b.e.Feed.View(), b.e.Prefs.Get().FilesPlace))
 	}
 }
 

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
@@ -23,21 +25,14 @@ func twoLists(t *testing.T) (b *Pair, w fyne.Window, acts *[]string) {
 	ctx, app := pagetest.Start(t, style.Light)
 	window := &pagetest.Host{}
 	acts = &window.Did
-	e := host.Env{Host: window, Feed: app.Feed, Drafts: app.Drafts}
-	h := Handlers{
-		Send: func(from protocol.NodeID, paths []string, to protocol.NodeID, dir string) {
-			*acts = append(*acts, string(from)+" "+strings.Join(paths, ",")+" "+string(to)+" "+dir)
-		},
-		Drop:   func(protocol.NodeID, []string, fyne.Position) { *acts = append(*acts, "to the window") },
-		Paired: func(bool, protocol.NodeID) {},
-	}
-	b = &Pair{ctx: ctx, e: e, h: h, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
+	e := host.Env{Host: window, Feed: app.Feed, Drafts: app.Drafts, Prefs: new(preferences.Store)}
+	b = &Pair{ctx: ctx, e: e, line: widgets.NewRect(style.ColorLine, "", 0), closeRight: func() {}}
 	nodes := []protocol.NodeInfo{
 		{ID: "nas", Name: "The box", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/srv"}},
 		{ID: "box", Name: "Server", Online: true, Files: true, Host: &protocol.HostInfo{Workspace: "/home/ann"}},
 	}
 	e.Feed.Machines.Update(func(l *feed.MachineList) { *l = nodes })
-	b.left, b.right = newPage(ctx, e, h), newPage(ctx, e, h)
+	b.left, b.right = newPage(ctx, e), newPage(ctx, e)
 	b.active = b.left
 	b.Box = container.New(&pairLayout{b})
 	for i, p := range []*Page{b.left, b.right} {
@@ -102,9 +97,17 @@ func TestFileDraggedToAnotherMachineIsSent(t *testing.T) {
 	drag(at(b.right, 0), "Send “a.txt” to Server, folder src")
 	drag(fyne.NewPos(2, 2), "4 items")
 	drag(at(b.left, 3), "4 items") // it is already there
-	want := []string{"nas /srv/a.txt box /home/ann", "nas /srv/a.txt box /home/ann/src", "to the window"}
+	var want []string
+	for _, to := range []fyne.Position{at(b.right, 2), at(b.right, 0), fyne.NewPos(2, 2)} {
+		want = append(want, fmt.Sprint("drop ", host.Drop{Machine: "nas", Paths: []string{"/srv/a.txt"}, At: to}))
+	}
 	if got := strings.Join(*acts, "\n"); got != strings.Join(want, "\n") {
-		t.Errorf("it did\n%s", got)
+		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+	for row, want := range map[int]string{2: "/home/ann", 0: "/home/ann/src"} {
+		if id, dir, ok := b.At(at(b.right, row)); !ok || id != "box" || dir != want {
+			t.Errorf("row %d: got %s %s, %t; want box %s", row, id, dir, ok, want)
+		}
 	}
 	b.left.drag.track(at(b.right, 0))
 	if b.right.list.dropPath != "src" || b.right.dropHighlight.Visible() {

@@ -8,6 +8,9 @@ import (
 	"fyne.io/fyne/v2"
 
 	"fairlead/app/feed"
+	"fairlead/app/host"
+	"fairlead/app/lists"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
@@ -52,13 +55,9 @@ func startPlace(v feed.View, last *protocol.NodeID) protocol.NodeID {
 func (p *Page) Open(id protocol.NodeID) {
 	p.visits.isDetour = false
 	p.filter.SetText("")
-	dir := ""
-	if p.h.LastDir != nil {
-		dir = p.h.LastDir(id)
-	}
-	p.model.Return(id, dir)
+	p.model.Return(id, p.e.Prefs.Get().FilesDirs[id])
 	if p.pair.right == p {
-		p.pair.notifyPaired()
+		p.pair.save()
 	}
 }
 
@@ -81,7 +80,7 @@ func (p *Page) showPlace() { p.place.SetText(p.e.Feed.View().PlaceName(p.view.Pl
 func (p *Page) ToggleHidden() {
 	on := !p.view.ShowHidden
 	p.model.ShowHidden(on)
-	widgets.CallWith(p.h.HiddenShown, on)
+	p.e.Prefs.Update(func(r *preferences.Preferences) { r.FilesHidden = on })
 }
 
 func (p *Page) showSelection() {
@@ -169,10 +168,10 @@ func (p *Page) selectLater(follow, rename string) {
 func (p *Page) openOutside(file string) (words, icon string, open func()) {
 	place := p.view.Place
 	switch {
-	case p.view.Machine(p.e.Feed.Machines.Get()).Local && p.h.Open != nil:
-		return "Open with default app", "external", func() { p.h.Open(p.view.AbsolutePath(p.e.Feed.Machines.Get(), file)) }
+	case p.view.Machine(p.e.Feed.Machines.Get()).Local && !p.e.Feed.Status.Get().Remote:
+		return "Open with default app", "external", func() { p.e.Open(host.Folder(p.view.AbsolutePath(p.e.Feed.Machines.Get(), file))) }
 	case place != "":
-		return "Copy to this computer…", "import", func() { p.h.Fetch(place, file) }
+		return "Copy to this computer…", "import", func() { p.e.Open(host.Fetch{Machine: place, Path: file}) }
 	}
 	return "", "", nil
 }
@@ -199,19 +198,21 @@ func (p *Page) folderAt(at fyne.Position) (dir string, ok bool) {
 	return p.view.Dir, true
 }
 
-// visits reports the folders that are shown, each once.
+// visits remember the folders that are shown, for the next start.
 type visits struct {
-	report   func(place protocol.NodeID, dir string) // may be nil
+	prefs    *preferences.Store // nil for a list that does not remember them
 	last     string
 	isDetour bool // opened for one of the agent's files: the place is not remembered
 }
 
 func (s *visits) add(v View) {
-	if v.Loading || v.Problem != "" || s.isDetour || s.report == nil {
+	if v.Loading || v.Problem != "" || s.isDetour || s.prefs == nil {
 		return
 	}
 	if now := string(v.Place) + ":" + v.Dir; now != s.last {
 		s.last = now
-		s.report(v.Place, v.Dir)
+		s.prefs.Update(func(r *preferences.Preferences) {
+			r.FilesPlace, r.FilesDirs = &v.Place, lists.MapWith(r.FilesDirs, v.Dir, true, v.Place)
+		})
 	}
 }

@@ -35,7 +35,6 @@ type table struct {
 	onDrag   func(at fyne.Position)
 	onDrop   func()
 	onFocus  func()
-	onUndo   func()
 	onRune   func(rune) // typed text; may be nil
 }
 
@@ -165,8 +164,6 @@ func (t *table) TypedShortcut(s fyne.Shortcut) {
 	case *fyne.ShortcutSelectAll:
 		t.selection.All()
 		t.selectionChanged()
-	case *fyne.ShortcutUndo:
-		widgets.Call(t.onUndo)
 	default:
 		widgets.PassShortcut(t, s)
 	}

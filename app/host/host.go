@@ -12,6 +12,7 @@ import (
 
 	"fairlead/app/chats"
 	"fairlead/app/feed"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/gateway/protocol"
@@ -39,8 +40,7 @@ type Env struct {
 	Chats    *chats.Chats
 	Machines *style.Machines // their names and colours
 	Drafts   *unsaved.Store
-	// WrapOutput is whether outputs of commands wrap their lines.
-	WrapOutput *Switch
+	Prefs    *preferences.Store
 }
 
 // Failed says what failed and why, and reports whether err is an error at all.
@@ -49,20 +49,6 @@ func (e Env) Failed(what string, err error) bool {
 		e.Say(what + ": " + err.Error())
 	}
 	return err != nil
-}
-
-// Switch is a choice of the person. It belongs to the GUI thread.
-type Switch struct {
-	On   bool
-	Save func(on bool) // saves it for the next start; nil forgets it
-}
-
-// Set changes and saves the choice.
-func (s *Switch) Set(on bool) {
-	s.On = on
-	if s.Save != nil {
-		s.Save(on)
-	}
 }
 
 // Target is a place that [Host.Open] shows.
@@ -131,6 +117,17 @@ type (
 	URL string
 	// Reveal is a file of this computer in its file manager.
 	Reveal string
+	// Fetch is the dialog that asks for a folder of this computer, to copy a file of a machine into.
+	Fetch struct {
+		Machine protocol.NodeID
+		Path    string
+	}
+	// Drop is where files of a machine were dropped that were dragged in a window.
+	Drop struct {
+		Machine protocol.NodeID
+		Paths   []string
+		At      fyne.Position // in the window
+	}
 	// SendFiles is the dialog that asks for files to send to a machine; an empty one asks for that too.
 	SendFiles protocol.NodeID
 	// Folder is a folder of this computer in its file manager, or a file in its program.
@@ -192,6 +189,8 @@ func (URL) isTarget()          {}
 func (Reveal) isTarget()       {}
 func (Folder) isTarget()       {}
 func (ChooseFolder) isTarget() {}
+func (Fetch) isTarget()        {}
+func (Drop) isTarget()         {}
 func (SendFiles) isTarget()    {}
 func (SaveFile) isTarget()     {}
 func (Picture) isTarget()      {}

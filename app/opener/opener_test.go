@@ -14,6 +14,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/pick"
+	"fairlead/app/preferences"
 	"fairlead/app/system"
 )
 
@@ -58,8 +59,7 @@ func TestChatIsSavedAtTheChosenPath(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				a, w := pagetest.App(t), &fakeWindows{}
-				memory := pick.Memory{Recent: func() []string { return nil }, SetRecent: func([]string) {}, Hidden: func() bool { return false }}
-				picker := pick.New(t.Context(), a, memory, func(_ context.Context, _ string, q system.Question) ([]string, error) {
+				picker := pick.New(t.Context(), a, new(preferences.Store), func(_ context.Context, _ string, q system.Question) ([]string, error) {
 					if q.Name != "A chat.md" || q.Kind != system.SaveFile {
 						t.Errorf(`asked: got %+v; want Name "A chat.md" and Kind SaveFile`, q)
 					}

@@ -14,34 +14,28 @@ import (
 
 	"fairlead/app/bind"
 	"fairlead/app/files"
+	"fairlead/app/lists"
 	"fairlead/app/native"
+	"fairlead/app/preferences"
 	"fairlead/app/system"
 )
 
-// Memory is what dialogs remember. Its functions are called on the GUI thread.
-type Memory struct {
-	Recent     func() []string // folders, newest first
-	SetRecent  func([]string)
-	Hidden     func() bool // hidden files are shown
-	HiddenShow func(bool)
-}
-
 // Picker asks questions. It belongs to the GUI thread.
 type Picker struct {
-	ctx    context.Context
-	app    fyne.App
-	memory Memory
-	say    func(string)
-	own    fyne.Window // Fairlead's dialog; nil while it is closed
-	ask    Ask
+	ctx   context.Context
+	app   fyne.App
+	prefs *preferences.Store
+	say   func(string)
+	own   fyne.Window // Fairlead's dialog; nil while it is closed
+	ask   Ask
 }
 
 // Ask shows the desktop's dialog, as [system.Ask] does.
 type Ask func(ctx context.Context, parent string, q system.Question) ([]string, error)
 
 // New creates a picker that works until ctx ends. say shows problems.
-func New(ctx context.Context, app fyne.App, memory Memory, ask Ask, say func(string)) *Picker {
-	return &Picker{ctx: ctx, app: app, memory: memory, ask: ask, say: say}
+func New(ctx context.Context, app fyne.App, prefs *preferences.Store, ask Ask, say func(string)) *Picker {
+	return &Picker{ctx: ctx, app: app, prefs: prefs, ask: ask, say: say}
 }
 
 // OpenFiles asks for one or more existing files. It calls done unless the person cancels.
@@ -65,7 +59,7 @@ func (p *Picker) ChooseFolder(w fyne.Window, title, button string, done func(dir
 }
 
 func (p *Picker) question(w fyne.Window, q system.Question, done func([]string)) {
-	if recent := p.memory.Recent(); len(recent) > 0 {
+	if recent := p.prefs.Get().RecentFolders; len(recent) > 0 {
 		q.Dir = recent[0]
 	}
 	parent := portalName(w)
@@ -77,7 +71,7 @@ func (p *Picker) question(w fyne.Window, q system.Question, done func([]string))
 		if q.Kind != system.ChooseFolder {
 			dir = filepath.Dir(dir)
 		}
-		p.memory.SetRecent(files.AddRecent(p.memory.Recent(), dir))
+		p.prefs.Update(func(r *preferences.Preferences) { r.RecentFolders = addRecent(r.RecentFolders, dir) })
 		done(paths)
 	}
 	bind.Go(p.ctx, func(ctx context.Context) ([]string, error) { return p.ask(ctx, parent, q) }, func(paths []string, err error) {
@@ -90,6 +84,12 @@ func (p *Picker) question(w fyne.Window, q system.Question, done func([]string))
 			answer(paths)
 		}
 	})
+}
+
+// addRecent returns a list of recent folders with a folder in front, without the oldest beyond five.
+func addRecent(list []string, dir string) []string {
+	list = append([]string{dir}, lists.Without(list, func(other string) bool { return other == dir })...)
+	return list[:min(len(list), 5)]
 }
 
 // portalName returns the name of a window for the desktop's dialog, or "" if it has none.
@@ -117,10 +117,7 @@ func (p *Picker) openOwn(q system.Question, answer func([]string)) {
 			p.own = nil
 		}
 	})
-	c := files.NewChooser(ctx, q, files.ChooserHandlers{
-		Done:   func(paths []string) { w.Close(); answer(paths) },
-		Recent: p.memory.Recent(), ShowHidden: p.memory.Hidden(), HiddenShown: p.memory.HiddenShow,
-	})
+	c := files.NewChooser(ctx, q, p.prefs, func(paths []string) { w.Close(); answer(paths) })
 	w.SetPadded(false)
 	w.SetContent(c.Box)
 	w.Resize(fyne.NewSize(780, 540))

@@ -14,26 +14,24 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/system"
 )
 
-// memory is a Memory in variables.
-type memory struct {
-	recent []string
-	hidden bool
-}
-
-func (m *memory) functions() Memory {
-	return Memory{func() []string { return m.recent }, func(dirs []string) { m.recent = dirs }, func() bool { return m.hidden }, func(on bool) { m.hidden = on }}
+// remembered returns preferences with one folder that was used before.
+func remembered(dir string) *preferences.Store {
+	p := new(preferences.Store)
+	p.Update(func(r *preferences.Preferences) { r.RecentFolders = []string{dir} })
+	return p
 }
 
 // inPicker returns a picker whose desktop answers with ask, and a window to ask in.
-func inPicker(t *testing.T, m *memory, ask func(q system.Question) ([]string, error)) (*Picker, fyne.Window, *[]string) {
+func inPicker(t *testing.T, prefs *preferences.Store, ask func(q system.Question) ([]string, error)) (*Picker, fyne.Window, *[]string) {
 	t.Helper()
 	ctx, _ := pagetest.Start(t, style.Light)
 	said := new([]string)
-	p := New(ctx, fyne.CurrentApp(), m.functions(), func(_ context.Context, _ string, q system.Question) ([]string, error) {
+	p := New(ctx, fyne.CurrentApp(), prefs, func(_ context.Context, _ string, q system.Question) ([]string, error) {
 		return ask(q)
 	}, func(text string) { *said = append(*said, text) })
 	return p, test.NewTempWindow(t, nil), said
@@ -41,10 +39,11 @@ func inPicker(t *testing.T, m *memory, ask func(q system.Question) ([]string, er
 
 func TestTheDesktopsDialogAnswersAndItsFolderIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := &memory{recent: []string{"/old"}}
+		prefs := remembered("/old")
+		recent := func() []string { return prefs.Get().RecentFolders }
 		var asked []system.Question
 		answer := []string{"/srv/a.txt", "/srv/b.txt"}
-		p, w, said := inPicker(t, m, func(q system.Question) ([]string, error) {
+		p, w, said := inPicker(t, prefs, func(q system.Question) ([]string, error) {
 			asked = append(asked, q)
 			return answer, nil
 		})
@@ -54,14 +53,14 @@ func TestTheDesktopsDialogAnswersAndItsFolderIsRemembered(t *testing.T) {
 		if want := (system.Question{Kind: system.OpenFiles, Title: "Attach files", Button: "Attach", Dir: "/old"}); asked[0] != want {
 			t.Errorf("asked %+v, want %+v", asked[0], want)
 		}
-		if !slices.Equal(got, answer) || !slices.Equal(m.recent, []string{"/srv", "/old"}) {
-			t.Errorf("got %v, recent %v; want %v and recent %v", got, m.recent, answer, []string{"/srv", "/old"})
+		if !slices.Equal(got, answer) || !slices.Equal(recent(), []string{"/srv", "/old"}) {
+			t.Errorf("got %v, recent %v; want %v and recent %v", got, recent(), answer, []string{"/srv", "/old"})
 		}
 		answer = []string{"/home/ann"}
 		p.ChooseFolder(w, "Choose folder", "Choose", func(dir string) { got = []string{dir} })
 		pagetest.Settle()
-		if !slices.Equal(got, answer) || m.recent[0] != "/home/ann" {
-			t.Errorf(`got %v, recent %v; want %v and recent[0] "/home/ann"`, got, m.recent, answer)
+		if !slices.Equal(got, answer) || recent()[0] != "/home/ann" {
+			t.Errorf(`got %v, recent %v; want %v and recent[0] "/home/ann"`, got, recent(), answer)
 		}
 		answer = nil // cancelled
 		p.SaveFile(w, "Save file", "a.md", func(string) { t.Error("an answer after Cancel") })
@@ -80,7 +79,7 @@ func TestWithoutADialogOfTheDesktopFairleadShowsItsOwn(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		p, w, _ := inPicker(t, &memory{recent: []string{dir}}, func(system.Question) ([]string, error) {
+		p, w, _ := inPicker(t, remembered(dir), func(system.Question) ([]string, error) {
 			return nil, fmt.Errorf("%w: no portal", system.ErrNoDialog)
 		})
 		var got string

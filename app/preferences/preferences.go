@@ -8,10 +8,8 @@ import (
 
 	"fyne.io/fyne/v2"
 
-	"fairlead/app/files"
 	"fairlead/app/forwards"
 	"fairlead/app/native"
-	"fairlead/app/settings"
 	"fairlead/gateway/protocol"
 )
 
@@ -35,15 +33,15 @@ type Preferences struct {
 	// Drafts are the unsent texts by chat. Never changed in place.
 	Drafts map[protocol.SessionKey]string `json:"drafts,omitempty"`
 
-	Version   string               `json:"version,omitempty"`   // of the last start with a window
-	Workspace string               `json:"workspace,omitempty"` // the agent's folder on this computer
-	Confine   settings.Confinement `json:"confine,omitzero"`
-	Listen    string               `json:"listen,omitempty"`
-	Hidden    bool                 `json:"startHidden,omitempty"`
+	Version   string      `json:"version,omitempty"`   // of the last start with a window
+	Workspace string      `json:"workspace,omitempty"` // the agent's folder on this computer
+	Confine   Confinement `json:"confine,omitzero"`
+	Listen    string      `json:"listen,omitempty"`
+	Hidden    bool        `json:"startHidden,omitempty"`
 	// Forwards are those that are opened again at the next start. Never changed in place.
 	Forwards []forwards.Spec `json:"forwards,omitempty"`
 
-	Files      files.Sort      `json:"files,omitzero"` // sort order of file lists
+	Files      FileSort        `json:"files,omitzero"` // sort order of file lists
 	FilesTwo   bool            `json:"filesTwo,omitempty"`
 	FilesRight protocol.NodeID `json:"filesRight,omitempty"` // machine in the second file list
 	// FilesPlace is the machine whose files were shown last; empty for the agent's own, nil for none.
@@ -53,6 +51,12 @@ type Preferences struct {
 	FilesHidden bool                       `json:"filesHidden,omitempty"` // hidden files are shown
 	// RecentFolders are those that were chosen in file dialogs, newest first. Never changed in place.
 	RecentFolders []string `json:"recentFolders,omitempty"`
+}
+
+// FileSort is the order of lists of files; the zero value sorts by name.
+type FileSort struct {
+	By   string `json:"by,omitempty"`
+	Down bool   `json:"down,omitempty"` // reversed order
 }
 
 // ChatSize is the size of chat windows, or another one if it is not known.

@@ -16,7 +16,7 @@ import (
 )
 
 // Store writes the preferences, and files beside them, in the background. It is safe for concurrent
-// use.
+// use. A zero Store forgets everything at the end of the program; it is not closed.
 type Store struct {
 	path string
 	log  *slog.Logger

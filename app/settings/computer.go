@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
@@ -14,43 +13,11 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/confinement"
 	"fairlead/app/feed"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/gateway/protocol/display"
 )
-
-// Confinement defines what the agent may access on this computer. It is never changed in place.
-type Confinement struct {
-	Disk bool `json:"wholeDisk,omitempty"` // the file tools may access all paths
-	// for commands: read-only, workspace-write or full; empty is workspace-write
-	Mode    string   `json:"sandbox,omitempty"`
-	Network string   `json:"network,omitempty"` // for commands: blocked, ask or allowed; empty is ask
-	Folders []Folder `json:"grants,omitempty"`
-}
-
-// NetworkOrDefault returns whether commands may use the network. By default they may not, unless the
-// person allows it for one: a question offers that.
-func (c Confinement) NetworkOrDefault() string { return cmp.Or(c.Network, "ask") }
-
-// Folder is an additional folder outside the workspace.
-type Folder struct {
-	Dir      string
-	ReadOnly bool
-}
-
-// String returns DIR:rw or DIR:ro. It is always explicit: a folder's own name may end in :ro.
-func (f Folder) String() string { return f.Dir + widgets.Choose(f.ReadOnly, ":ro", ":rw") }
-
-// MarshalText implements encoding.TextMarshaler.
-func (f Folder) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler. DIR alone can be written, too.
-func (f *Folder) UnmarshalText(text []byte) error {
-	if f.Dir, f.ReadOnly = strings.CutSuffix(string(text), ":ro"); !f.ReadOnly {
-		f.Dir = strings.TrimSuffix(f.Dir, ":rw")
-	}
-	return nil
-}
 
 var (
 	fileAccessChoices = []choice[bool]{{"Workspace and allowed folders", false}, {"Whole disk", true}}
@@ -62,7 +29,7 @@ var (
 type computerPage struct {
 	page    *view
 	agent   Agent
-	current Confinement
+	current preferences.Confinement
 	folders *fyne.Container
 	// the button that adds a folder, and the result of changing folders beside it
 	folderRow    fyne.CanvasObject
@@ -79,9 +46,9 @@ func (p *view) computer() fyne.CanvasObject {
 	c := &computerPage{
 		page: p, agent: l, current: l.Confinement(), folders: container.NewVBox(), enforcement: widgets.NewBody(),
 	}
-	reach, setReach := confinementChoice(c, fileAccessChoices, func(to *Confinement, disk bool) { to.Disk = disk })
-	mode, setMode := confinementChoice(c, sandboxChoices, func(to *Confinement, m string) { to.Mode = m })
-	network, setNetwork := confinementChoice(c, networkChoices, func(to *Confinement, n string) { to.Network = n })
+	reach, setReach := confinementChoice(c, fileAccessChoices, func(to *preferences.Confinement, disk bool) { to.Disk = disk })
+	mode, setMode := confinementChoice(c, sandboxChoices, func(to *preferences.Confinement, m string) { to.Mode = m })
+	network, setNetwork := confinementChoice(c, networkChoices, func(to *preferences.Confinement, n string) { to.Network = n })
 	c.folderRow = c.newFolderRow()
 	c.redraw = func() {
 		setReach(c.current.Disk)
@@ -102,7 +69,7 @@ func (p *view) computer() fyne.CanvasObject {
 }
 
 // confinementChoice is a choice of one part of the confinement, with the result of saving it.
-func confinementChoice[V comparable](c *computerPage, list []choice[V], change func(to *Confinement, v V)) (row fyne.CanvasObject, set func(V)) {
+func confinementChoice[V comparable](c *computerPage, list []choice[V], change func(to *preferences.Confinement, v V)) (row fyne.CanvasObject, set func(V)) {
 	var result *widgets.Paragraph
 	buttons, set := choiceButtons(list, func(v V) {
 		next := c.current
@@ -113,7 +80,7 @@ func confinementChoice[V comparable](c *computerPage, list []choice[V], change f
 	return row, set
 }
 
-func (c *computerPage) save(next Confinement, result *widgets.Paragraph) {
+func (c *computerPage) save(next preferences.Confinement, result *widgets.Paragraph) {
 	result.Set("Saving…", style.ColorMuted)
 	bind.Run(c.page.ctx, func(context.Context) error { return c.agent.SetConfinement(next) }, func(err error) {
 		c.current = c.agent.Confinement()
@@ -128,9 +95,14 @@ func (c *computerPage) drawFolders() {
 		path := widgets.NewText(f.Dir, style.ColorText, "text")
 		path.Ellipsis = true
 		turn := widgets.NewQuietButton(widgets.Choose(f.ReadOnly, "Read only", "Read and write"), "", func() {
-			c.changeFolders(func(list []Folder) []Folder { list[i].ReadOnly = !list[i].ReadOnly; return list })
+			c.changeFolders(func(list []preferences.Folder) []preferences.Folder {
+				list[i].ReadOnly = !list[i].ReadOnly
+				return list
+			})
 		})
-		remove := widgets.NewQuietButton("Remove", "cross", func() { c.changeFolders(func(list []Folder) []Folder { return slices.Delete(list, i, i+1) }) })
+		remove := widgets.NewQuietButton("Remove", "cross", func() {
+			c.changeFolders(func(list []preferences.Folder) []preferences.Folder { return slices.Delete(list, i, i+1) })
+		})
 		c.folders.Add(widgets.Row(style.Inside, 1, widget.NewIcon(style.IconIn("folder", style.ColorMuted)), path, turn, remove))
 	}
 	if len(c.current.Folders) == 0 {
@@ -143,11 +115,11 @@ func (c *computerPage) drawFolders() {
 func (c *computerPage) newFolderRow() (row fyne.CanvasObject) {
 	add := widgets.NewButton("Add folder…", "plus", func() {
 		c.page.chooseFolder(func(dir string) {
-			c.changeFolders(func(list []Folder) []Folder {
-				if slices.ContainsFunc(list, func(f Folder) bool { return f.Dir == dir }) {
+			c.changeFolders(func(list []preferences.Folder) []preferences.Folder {
+				if slices.ContainsFunc(list, func(f preferences.Folder) bool { return f.Dir == dir }) {
 					return list
 				}
-				return append(list, Folder{Dir: dir, ReadOnly: true})
+				return append(list, preferences.Folder{Dir: dir, ReadOnly: true})
 			})
 		})
 	})
@@ -156,7 +128,7 @@ func (c *computerPage) newFolderRow() (row fyne.CanvasObject) {
 }
 
 // changeFolders sets another list of folders; f may modify its argument.
-func (c *computerPage) changeFolders(f func([]Folder) []Folder) {
+func (c *computerPage) changeFolders(f func([]preferences.Folder) []preferences.Folder) {
 	next := c.current
 	next.Folders = f(slices.Clone(next.Folders))
 	c.save(next, c.folderResult)

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -52,6 +53,11 @@ func (f *fakeGateways) Pair(ctx context.Context, taken Invitation, show func([]s
 func TestGatewayIsAddedOpenedAndRemoved(t *testing.T) {
 	f := &fakeGateways{changes: feed.NewValue(0)}
 	inPage(t, nil, func(t *testing.T, p *bench) {
+		var saved []any
+		p.e.Feed = feed.NewOf(pagetest.Gateway{"config.set": func(params any) (any, error) {
+			saved = append(saved, params)
+			return protocol.ConfigSetResult{}, nil
+		}})
 		p.o.Gateways, p.o.Pairing, f.answers = f, NewPairing(p.ctx), make(chan error, 1)
 		e := newGatewaysPage(p.view)
 		says := func(want string) {
@@ -80,6 +86,9 @@ func TestGatewayIsAddedOpenedAndRemoved(t *testing.T) {
 		f.answers <- nil
 		says("Paired with cellar")
 		says("10.0.0.2:8788")
+		if got, want := fmt.Sprint(saved), fmt.Sprint([]any{protocol.ConfigSetParams{Path: "ui.firstRunDone", Value: []byte("true")}}); got != want {
+			t.Errorf("saved when a gateway is paired: got %s, want %s", got, want)
+		}
 		if e.invitation.Text != "" {
 			t.Error("the invitation, which counts once, is still there")
 		}

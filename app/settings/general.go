@@ -8,6 +8,7 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/launch"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
@@ -26,9 +27,9 @@ type Agent interface {
 	Workspace() string
 	// SetWorkspace changes the agent's folder at once. It blocks.
 	SetWorkspace(dir string) error
-	Confinement() Confinement
+	Confinement() preferences.Confinement
 	// SetConfinement changes the agent's access at once, and stops its running calls here. It blocks.
-	SetConfinement(Confinement) error
+	SetConfinement(preferences.Confinement) error
 }
 
 // Preferences are the settings of the next start.

@@ -11,22 +11,21 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/host"
 	"fairlead/app/lists"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 )
 
 // Options are what the settings need besides the gateway.
 type Options struct {
-	About    About
-	Local    *Local       // nil if the gateway is remote
-	Gateways Gateways     // nil if windows of other gateways cannot be opened
-	Pairing  *Pairing     // with another gateway; nil only without Gateways
-	Pages    []host.Entry // of other packages
-	// Paired is called when this computer has joined another gateway; it may be nil.
-	Paired           func()
-	TestNotification func() // shows a notification for a test
-	// Shown is called when a page is shown, also in place of the list in a narrow window, or the list.
-	Shown func(title string, inPlaceOfList bool)
+	About            About
+	Local            *Local       // nil if the gateway is remote
+	Gateways         Gateways     // nil if windows of other gateways cannot be opened
+	Pairing          *Pairing     // with another gateway; nil only without Gateways
+	Pages            []host.Entry // of other packages
+	TestNotification func()       // shows a notification for a test
+	// Moved is called when another page is shown, or the list. The page may stand in its place.
+	Moved func(inPlaceOfList bool)
 }
 
 // Page is the page. It belongs to the GUI thread.
@@ -54,9 +53,8 @@ type Page struct {
 	gateways *gatewaysPage
 }
 
-// New creates the page, which shows the list and the page with a title, or the first one. It lives
-// until ctx ends.
-func New(ctx context.Context, e host.Env, o Options, title string) *Page {
+// New creates the page, which shows the list and the page that was shown last. It lives until ctx ends.
+func New(ctx context.Context, e host.Env, o Options) *Page {
 	p := &Page{ctx: ctx, e: e, o: o, model: newModel(e.Feed), content: container.NewStack(), close: func() {}, current: -1}
 	p.entries = p.table()
 	p.list = widgets.NewRowList()
@@ -72,7 +70,7 @@ func New(ctx context.Context, e host.Env, o Options, title string) *Page {
 	body := widgets.Border(widgets.Inset(0, 0, style.Inside, 0, p.search.field), nil, nil, nil, p.list)
 	side := container.NewStack(widgets.NewRect(style.ColorSidebar, "", 0), widgets.NewPage("Settings", body))
 	p.Compose(p, container.New(&pageLayout{p: p}, side, widgets.NewRect(style.ColorLine, "", 0), p.content))
-	p.show(max(p.indexOf(title), 0))
+	p.show(max(p.indexOf(e.Prefs.Get().SettingsPage), 0))
 	return p
 }
 
@@ -276,11 +274,12 @@ func (p *Page) arrange() {
 	p.reportShown()
 }
 
-// reportShown tells the window which page is shown. A list that is hidden gives up the keyboard:
+// reportShown remembers which page is shown, and tells the window. A list that is hidden gives up the keyboard:
 // otherwise it would keep receiving the keys.
 func (p *Page) reportShown() {
 	inPlace := p.narrow && p.inPlace
-	p.o.Shown(p.entries[p.current].Title, inPlace)
+	p.e.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = p.entries[p.current].Title })
+	p.o.Moved(inPlace)
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p); inPlace && c != nil && c.Focused() == fyne.Focusable(p.list) {
 		c.Unfocus()
 	}

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/gateway/protocol"
@@ -38,13 +39,14 @@ func inSettings(t *testing.T, width float32, body func(t *testing.T, s *testPage
 		o := b.o
 		o.About = About{Version: "1", Changes: "- A"}
 		o.Gateways, o.Pairing = &fakeGateways{changes: feed.NewValue(0)}, NewPairing(t.Context())
-		o.Shown = func(title string, inPlace bool) { s.shown = append(s.shown, fmt.Sprint(title, " ", inPlace)) }
+		prefs := new(preferences.Store)
+		o.Moved = func(inPlace bool) { s.shown = append(s.shown, fmt.Sprint(prefs.Get().SettingsPage, " ", inPlace)) }
 		o.Pages = []host.Entry{{Icon: "skill", Title: "Skills", New: func(ctx context.Context) host.View {
 			context.AfterFunc(ctx, func() { s.ended = true })
 			s.other = &skillsPage{s: s}
 			return s.other
 		}}}
-		s.Page = New(b.ctx, host.Env{Host: s.host, Feed: b.e.Feed, Drafts: &unsaved.Store{}}, o, "")
+		s.Page = New(b.ctx, host.Env{Host: s.host, Feed: b.e.Feed, Drafts: &unsaved.Store{}, Prefs: prefs}, o)
 		s.w = pagetest.Window(t, s.Page, width, 700)
 		pagetest.Settle()
 		body(t, s)

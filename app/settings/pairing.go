@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"fairlead/app/bind"
+	"fairlead/app/feed"
 	"fairlead/app/style"
-	"fairlead/app/widgets"
 	"fairlead/gateway/peer/format"
 )
 
@@ -75,7 +75,9 @@ func (e *gatewaysPage) endPairing(invitation Invitation, name string, err error,
 			done = "Its agent can now use this computer."
 		}
 		e.showResult("✓ Paired with "+name+". "+done, style.ColorGood)
-		widgets.Call(e.page.o.Paired)
+		bind.Run(e.pairing.ctx, func(ctx context.Context) error {
+			return feed.EndFirstRun(ctx, e.page.e.Feed)
+		}, func(error) {}) // if this fails, the page of the first start is shown once more
 		e.load()
 	}
 	switch hasLeft := e.page.ctx.Err() != nil; {

@@ -18,6 +18,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/notify"
 	"fairlead/app/pagetest"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
@@ -33,11 +34,11 @@ type computer struct {
 	links  bool
 	listen string
 	fail   error
-	reach  Confinement
+	reach  preferences.Confinement
 }
 
-func (c *computer) Confinement() Confinement { return c.reach }
-func (c *computer) SetConfinement(r Confinement) error {
+func (c *computer) Confinement() preferences.Confinement { return c.reach }
+func (c *computer) SetConfinement(r preferences.Confinement) error {
 	if c.fail == nil {
 		c.reach = r
 	}
@@ -96,7 +97,7 @@ func inPage(t *testing.T, c *computer, body func(t *testing.T, p *bench)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		b := &bench{Host: &pagetest.Host{}}
-		b.view = newView(ctx, host.Env{Host: b, Feed: feed.New(), Drafts: &unsaved.Store{}}, Options{Shown: func(string, bool) {}})
+		b.view = newView(ctx, host.Env{Host: b, Feed: feed.New(), Drafts: &unsaved.Store{}, Prefs: new(preferences.Store)}, Options{Moved: func(bool) {}})
 		if c != nil {
 			b.o.Local = &Local{Agent: c, Preferences: c, System: c, Token: c.token, LogDir: "/home/me/logs"}
 		}

@@ -5,7 +5,6 @@ import (
 
 	"fairlead/app/host"
 	"fairlead/app/send"
-	"fairlead/gateway/protocol"
 )
 
 // marker is a page that highlights itself where files go that are dropped on it.
@@ -52,9 +51,15 @@ func (d *drops) Mark(at fyne.Position) (unmark func()) {
 	return m.UnmarkDrop
 }
 
-// SendTo sends files that were dragged from the list of a machine to another one in the sidebar.
-func (w *Window) SendTo(from protocol.NodeID, paths []string, at fyne.Position) {
-	if to, _, ok := w.side.machineAt(at); ok && to != from {
-		w.o.Sender.Between(from, paths, to, "")
+// Drop sends files of a machine to another one in the sidebar, or into the folder of another one on the
+// page.
+func (w *Window) Drop(d host.Drop) {
+	to, _, ok := w.side.machineAt(d.At)
+	folder := ""
+	if r, isReceiver := w.Pages.Page().(host.Receiver); !ok && isReceiver {
+		to, folder, ok = r.At(d.At)
+	}
+	if ok && to != d.Machine {
+		w.o.Sender.Between(d.Machine, d.Paths, to, folder)
 	}
 }

@@ -237,6 +237,6 @@ func (w *Window) EndFirstRun() {
 	}
 	w.SetFirstRun(false)
 	bind.Run(w.ctx, func(ctx context.Context) error {
-		return feed.Set(ctx, w.o.Feed, "ui.firstRunDone", true)
+		return feed.EndFirstRun(ctx, w.o.Feed)
 	}, func(error) {}) // if this fails, the page is shown once more at the next start
 }

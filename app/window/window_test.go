@@ -55,12 +55,12 @@ func newTestWindow(t *testing.T) *Window {
 	t.Helper()
 	ctx, app := pagetest.Start(t, style.Light)
 	h := &testHost{}
-	machines, wrap := &style.Machines{}, &host.Switch{}
-	env := func(fyne.Window) host.Env {
-		return host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: machines, Drafts: &unsaved.Store{}, WrapOutput: wrap}
-	}
 	prefs := preferences.Open(t.TempDir(), slog.New(slog.DiscardHandler))
 	t.Cleanup(prefs.Close)
+	machines := &style.Machines{}
+	env := func(fyne.Window) host.Env {
+		return host.Env{Host: h, Feed: app.Feed, Chats: app.Chats, Machines: machines, Drafts: &unsaved.Store{}, Prefs: prefs}
+	}
 	app.Feed.Update(func(v *feed.View) {
 		v.Status.Loaded = true
 		v.Sessions.List = []protocol.SessionEntry{{SessionKey: protocol.MainSession, Title: "Refactor the parser"}, {SessionKey: "agent:main:2", Title: "Photos on the NAS"}}

@@ -31,6 +31,7 @@ import (
 	"fairlead/app/conversation"
 	"fairlead/app/feed"
 	"fairlead/app/host"
+	"fairlead/app/preferences"
 	"fairlead/app/style"
 	"fairlead/app/transcript"
 	"fairlead/gateway/protocol"
@@ -57,7 +58,7 @@ func main() {
 	a := app.NewWithID("app.fairlead.frames")
 	a.Settings().SetTheme(style.New(style.Dark, 1))
 	w := a.NewWindow("Frames")
-	pane := chat.New(context.Background(), host.Env{Feed: feed.New(), Machines: &style.Machines{}, WrapOutput: &host.Switch{}}, nil, nil)
+	pane := chat.New(context.Background(), host.Env{Feed: feed.New(), Machines: &style.Machines{}, Prefs: new(preferences.Store)}, nil, nil)
 	m := newMeter(w, pane)
 	w.SetPadded(false)
 	w.Resize(fyne.NewSize(880, 760))
