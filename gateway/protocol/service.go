@@ -49,6 +49,16 @@ type ServiceLinkResult struct {
 	URL string `json:"url"`
 }
 
+// ServiceTargetParams has the address of an app as people write it, such as 3000.
+type ServiceTargetParams struct {
+	Text string `json:"text"`
+}
+
+// ServiceTargetResult has the whole address that was understood.
+type ServiceTargetResult struct {
+	Target string `json:"target"`
+}
+
 // Methods of services. Tools change them, about which the person is asked; only closing needs no
 // question.
 var (
@@ -56,4 +66,6 @@ var (
 	ServiceLink  = Method[ServiceLinkParams, ServiceLinkResult]{"services.link", ScopeAdmin, clients, extension}
 	// ServiceClose switches a service off, which ends its visits at once.
 	ServiceClose = Method[ServiceParams, OK]{"services.close", ScopeAdmin, clients, extension}
+	// ServiceTarget reads an address, for forms that show what was understood. It changes nothing.
+	ServiceTarget = Method[ServiceTargetParams, ServiceTargetResult]{"services.target", ScopeRead, clients, extension}
 )

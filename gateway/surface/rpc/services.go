@@ -231,6 +231,13 @@ func (p Published) register(all methods) {
 		}
 		return protocol.ServiceLinkResult{URL: url}, err
 	}))
+	handle(all, protocol.ServiceTarget, plain(func(_ context.Context, in protocol.ServiceTargetParams) (protocol.ServiceTargetResult, error) {
+		t, err := service.ParseTarget(in.Text, "")
+		if err != nil {
+			return protocol.ServiceTargetResult{}, protocol.ErrBadRequest.With(err.Error())
+		}
+		return protocol.ServiceTargetResult{Target: t.String()}, nil
+	}))
 	handle(all, protocol.ServiceClose, withAck(func(ctx context.Context, by string, in protocol.ServiceParams) error {
 		err := p.Services.Close(ctx, by, in)
 		if f, ok := errors.AsType[*protocol.Fault](err); ok {
