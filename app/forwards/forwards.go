@@ -50,17 +50,14 @@ type Forwards struct {
 	// List has the forwards, oldest first.
 	List *feed.Value[[]Forward]
 
-	save   func([]Spec)
-	notify func(text string)
-	ctx    context.Context
-	cancel context.CancelFunc
-	ready  chan struct{} // closed when dial is set
-	dial   client.Options
-	wg     crash.Group
+	save    func([]Spec)
+	notify  func(text string)
+	workers *crash.Workers
+	ready   chan struct{} // closed when dial is set
+	dial    client.Options
 
-	mu     sync.Mutex // guards the fields below, also those of the forwards but Saved, which does not change
-	open   []*running
-	closed bool
+	mu   sync.Mutex // guards the fields below, also those of the forwards but Saved, which does not change
+	open []*running
 }
 
 // running is a forward with what ends it.
@@ -71,8 +68,7 @@ type running struct {
 
 // New creates the list. save stores the saved ones for the next start, and notify says why one ended.
 func New(save func([]Spec), notify func(text string)) *Forwards {
-	ctx, cancel := context.WithCancel(context.Background())
-	return &Forwards{List: feed.NewValue[[]Forward](nil), save: save, notify: notify, ctx: ctx, cancel: cancel, ready: make(chan struct{})}
+	return &Forwards{List: feed.NewValue[[]Forward](nil), save: save, notify: notify, workers: crash.NewWorkers(), ready: make(chan struct{})}
 }
 
 // Use sets how the gateway is reached, and opens the forwards that were saved.
@@ -85,13 +81,7 @@ func (f *Forwards) Use(o client.Options, saved []Spec) {
 }
 
 // Close closes all forwards and waits for them. Saved ones stay saved.
-func (f *Forwards) Close() {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
-	f.cancel()
-	f.wg.Wait()
-}
+func (f *Forwards) Close() { f.workers.Close(nil) }
 
 // Open opens a forward, and returns when the gateway has accepted or refused it. It blocks.
 func (f *Forwards) Open(ctx context.Context, s Spec, saved bool) (Forward, error) {
@@ -130,17 +120,13 @@ func (f *Forwards) EndOwn(local string) bool {
 
 // start adds a forward and runs it; see run. After Close, it returns nil.
 func (f *Forwards) start(w Forward, first chan<- error) *running {
-	ctx, cancel := context.WithCancel(f.ctx)
+	ctx, cancel := context.WithCancel(f.workers.Context())
 	r := &running{Forward: w, cancel: cancel}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.closed {
+	f.change(func() { f.open = append(f.open, r) })
+	if !f.workers.Start(func() { f.run(ctx, r, first) }) {
 		cancel()
 		return nil
 	}
-	f.open = append(f.open, r)
-	f.showLocked()
-	f.wg.Go(func() { f.run(ctx, r, first) })
 	return r
 }
 
@@ -149,11 +135,6 @@ func (f *Forwards) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
-	f.showLocked()
-}
-
-// showLocked shows and saves the forwards as they are now.
-func (f *Forwards) showLocked() {
 	list := lists.Map(f.open, func(w *running) Forward { return w.Forward })
 	f.List.Update(func(l *[]Forward) { *l = list })
 	var saved []Spec
