@@ -163,6 +163,10 @@ func (p *Site) forward(v protocol.Service, t Target) *httputil.ReverseProxy {
 					r.Out.Header.Set(name, originOf(text, r.In.Host, t))
 				}
 			}
+			if r.Out.Header.Get("Origin") != r.In.Header.Get("Origin") {
+				// Apps that trust this header compare it with the origin, and others the host.
+				r.Out.Header.Del("X-Forwarded-Host")
+			}
 		},
 		ModifyResponse: func(r *http.Response) error {
 			fixLocation(r.Header, t)

@@ -186,7 +186,7 @@ func TestTheAppSeesNeitherOurCookieNorForgedAddresses(t *testing.T) {
 	r.AddCookie(&http.Cookie{Name: "theirs", Value: "1"})
 	for name, value := range map[string]string{
 		"X-Forwarded-For": "6.6.6.6", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-Prefix": "/x", "X-Real-IP": "6.6.6.6",
-		"Forwarded": "for=6.6.6.6", "Origin": v.URL, "Referer": v.URL + "/before?q=1",
+		"Forwarded": "for=6.6.6.6", "Referer": v.URL + "/before?q=1",
 	} {
 		r.Header.Set(name, value)
 	}
@@ -196,7 +196,7 @@ func TestTheAppSeesNeitherOurCookieNorForgedAddresses(t *testing.T) {
 	public, _ := url.Parse(v.URL)
 	for name, want := range map[string]string{
 		"Cookie": "theirs=1", "X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": public.Host, "X-Forwarded-Proto": "http", "X-Forwarded-Prefix": "", "X-Real-Ip": "",
-		"Forwarded": "", "Origin": srv.URL, "Referer": srv.URL + "/before?q=1",
+		"Forwarded": "", "Origin": "", "Referer": srv.URL + "/before?q=1",
 	} {
 		if text := strings.Join(got.Values(name), "|"); text != want {
 			t.Errorf("%s: got %q, want %q", name, text, want)
@@ -204,6 +204,27 @@ func TestTheAppSeesNeitherOurCookieNorForgedAddresses(t *testing.T) {
 	}
 	if want := strings.TrimPrefix(srv.URL, "http://"); host != want {
 		t.Errorf("Host: got %q, want %q", host, want)
+	}
+}
+
+// TestAppsThatCompareOriginsSeeOneHost: an app compares the origin of a form with X-Forwarded-Host if it
+// trusts that header, as copyparty and Rails do, and with Host otherwise.
+func TestAppsThatCompareOriginsSeeOneHost(t *testing.T) {
+	var got http.Header
+	srv := app(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Clone() })
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	b := s.enter(t, v, "")
+	public, _ := url.Parse(v.URL)
+	for origin, want := range map[string][2]string{v.URL: {srv.URL, ""}, "http://other.example": {"http://other.example", public.Host}} {
+		r, _ := http.NewRequest("POST", v.URL+"/form", nil)
+		r.Header.Set("Origin", origin)
+		if status, text := read(t)(b.Do(r)); status != http.StatusOK {
+			t.Fatalf("got %d %s, want 200", status, text)
+		}
+		if now := [2]string{got.Get("Origin"), got.Get("X-Forwarded-Host")}; now != want {
+			t.Errorf("Origin and X-Forwarded-Host from %s: got %q, want %q", origin, now, want)
+		}
 	}
 }
 
