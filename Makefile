@@ -25,7 +25,7 @@ QUICK := -vet=off -ldflags=-w
 export GORACE ?= atexit_sleep_ms=0
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.6.2
 
-.PHONY: run app windows bundle headless nodes test race detector long lint wine conformance api bench transfers golden fuzz desktop cross clean
+.PHONY: run app windows bundle headless nodes test race detector long lint wine conformance api services bench transfers golden fuzz desktop cross clean
 
 run: ## build and start the app; without a display, the gateway, the node and a chat in this terminal
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname -s)" != Linux ]; then \
@@ -64,7 +64,7 @@ test: ## everything: checks, tests with the race detector, builds for every syst
 	  echo "NOTE: llama-server cannot be had here; the tests that need it say so and are skipped"
 	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory app headless # a stage that waits for them would start last
-	@$(MAKE) --no-print-directory -j3 --output-sync=line detector desktop long cross wine conformance api BUILT=yes TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
+	@$(MAKE) --no-print-directory -j3 --output-sync=line detector desktop long cross wine conformance api services BUILT=yes TARGETS="linux/arm64 windows/amd64 darwin/arm64 freebsd/amd64" || \
 	  { echo "make test failed: look for FAIL and *** above" >&2; exit 1; }
 
 race: detector long ## all tests without the desktop test, with the race detector where it can find something
@@ -102,6 +102,9 @@ api: ## check the OpenAPI document and call the REST interface at random, where 
 conformance: $(if $(BUILT),,headless) ## let independent MCP programs judge the server, its sign-in and the client, and the agent use servers of others, where npm can be had
 	@GO="$(GO)" packaging/conformance.sh
 	@GO="$(GO)" packaging/mcp-servers.sh
+
+services: $(if $(BUILT),,headless) ## let a browser visit published apps of others, where it can be had
+	@GO="$(GO)" packaging/services-test.sh
 
 wine: ## run the Windows code of the node under Wine, where Wine can be had
 	@GO="$(GO)" packaging/wine-test.sh

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# packaging/deps.sh [build|test|wine|windows]
+# packaging/deps.sh [build|test|services|wine|windows]
 #
 # Lists and installs the Debian packages that Fairlead needs and this machine lacks. "build" (the default) has
 # the packages for compiling the desktop program. "test" adds those that the tests start: an X server, a window
 # manager, a panel with a tray, a keyring, an XMPP server, bubblewrap, ripgrep, programs that everyday commands
-# start, and disks of Windows. "wine" is for running the Windows code (packaging/wine-test.sh), "windows" for building the desktop
+# start, and disks of Windows. "services" has a browser and apps of others (packaging/services-test.sh). "wine" is for running the Windows code (packaging/wine-test.sh), "windows" for building the desktop
 # program for Windows. Run as root, or as a user who may use sudo. Without apt it prints what to install and
 # exits with status 1.
 set -euo pipefail
@@ -25,9 +25,10 @@ tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbu
 case ${1:-build} in
   build) want=$build ;;
   test) want="$build $tests" ;;
+  services) want="chromium novnc websockify x11vnc xterm xvfb iproute2 nftables" ;;
   wine) want="wine wine64 binutils-mingw-w64-x86-64" ;;
   windows) want="gcc-mingw-w64-x86-64" ;;
-  *) echo "usage: packaging/deps.sh [build|test|wine|windows]" >&2; exit 2 ;;
+  *) echo "usage: packaging/deps.sh [build|test|services|wine|windows]" >&2; exit 2 ;;
 esac
 
 case $(uname -s) in
