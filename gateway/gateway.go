@@ -24,6 +24,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/exposure"
 	"fairlead/gateway/forward"
 	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/local"
@@ -78,6 +79,7 @@ type Gateway struct {
 	audit     journal.Audit
 	config    *config.Store
 	tokens    *auth.Tokens
+	uses      *exposure.Uses
 	bus       *event.Bus
 	hub       *nodes.Hub
 	questions *question.Queue

@@ -30,7 +30,7 @@ var levels = []level{
 		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/service", "gateway/signin", "gateway/skills", "gateway/workspace",
 	}},
 	{"behaviour", []string{
-		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",
+		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/exposure", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",
 		"gateway/transfer", "gateway/tunnel", "gateway/usage", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},

@@ -19,6 +19,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/exposure"
 	"fairlead/gateway/forward"
 	"fairlead/gateway/journal"
 	"fairlead/gateway/llm/local"
@@ -116,7 +117,10 @@ func (g *Gateway) openStorage(ctx context.Context, _ Options) (err error) {
 		return err
 	}
 	g.audit = journal.Audit{Audit: g.store.Audit, Secrets: g.secrets}
-	if g.tokens, err = auth.OpenTokens(g.secrets); err != nil {
+	if g.uses, err = exposure.OpenUses(ctx, g.store.Uses); err != nil {
+		return err
+	}
+	if g.tokens, err = auth.OpenTokens(g.secrets, g.uses); err != nil {
 		return err
 	}
 	var problems []error
@@ -138,9 +142,9 @@ func (g *Gateway) openMachines(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	g.ready = nodes.NewReadiness(g.hub, o.Node, o.Ready)
-	g.network = network.New(network.Options{Secrets: g.secrets, Config: g.config.Get, Bus: g.bus, Announce: discovery.Announce})
+	g.network = network.New(network.Options{Secrets: g.secrets, Config: g.config.Get, Bus: g.bus, Uses: g.uses, Announce: discovery.Announce})
 	g.config.OnChange(g.network.ConfigChanged)
-	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{Config: g.config.Get, MachineName: g.hub.NameOf, Bus: g.bus})
+	g.rules, err = approval.OpenRules(ctx, g.store.Rules, g.store.Grants, approval.RulesOptions{Config: g.config.Get, MachineName: g.hub.NameOf, Bus: g.bus, Uses: g.uses})
 	if err != nil {
 		return err
 	}
@@ -283,5 +287,8 @@ func (g *Gateway) openSurface(o Options) {
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
 		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,
 		Published: rpc.Published{Services: g.services, Visits: g.visits},
+		Exposures: exposure.List{
+			network.Own{Addr: g.listenAddr(), Uses: g.uses}, g.network, g.services, g.forwards, g.tokens, g.apps, pairing.Devices{Paired: g.devices}, g.channels.Accounts, g.sessions.Chats, g.rules,
+		},
 	})
 }

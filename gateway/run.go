@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 
+	"fairlead/gateway/network"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/skills"
 )
@@ -23,10 +24,12 @@ func (g *Gateway) Run(ctx context.Context) error {
 	}
 	serve(g.memory, true)
 	if g.listener != nil {
-		serve(g.listener, false)
+		serve(g.uses.Listen(g.listener, network.OwnID), false)
 	}
 	wg.Go(func() {
-		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error { return g.server.Serve(ctx, l, false) })
+		g.network.Run(ctx, func(ctx context.Context, l net.Listener) error {
+			return g.server.Serve(ctx, g.uses.Listen(l, network.NetworkID), false)
+		})
 	})
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.ready.Run(ctx) })
@@ -42,6 +45,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.transfers.Run(ctx) })
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
+	wg.Go(func() { g.uses.Run(ctx) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.tunnels.Run(ctx) }) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.local.Run(ctx) }) })
 	wg.Go(func() { g.mcp.Run(ctx) })

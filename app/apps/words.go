@@ -49,14 +49,7 @@ func PermissionsText(scopes []protocol.Scope) string {
 			may = append(may, lowerFirst(p.Text))
 		}
 	}
-	switch n := len(may); n {
-	case 0:
-		return "Nothing"
-	case 1:
-		return format.Capital(may[0])
-	default:
-		return format.Capital(strings.Join(may[:n-1], ", ") + " and " + may[n-1])
-	}
+	return format.Capital(format.Enumerate(may))
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

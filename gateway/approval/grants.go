@@ -159,7 +159,7 @@ func (r *Rules) grantRule(g store.Grant) (protocol.Rule, error) {
 	}
 	return protocol.Rule{
 		ID: protocol.GrantPrefix + g.ID, Policy: raw, Words: fmt.Sprintf("Allow %s, in one chat", what),
-		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt,
+		Origin: protocol.RuleFromChat, CreatedFrom: g.From, CreatedAt: g.CreatedAt, LastUsed: r.uses.Last(protocol.GrantPrefix + g.ID),
 	}, err
 }
 

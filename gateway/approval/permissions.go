@@ -28,7 +28,7 @@ func (p Permissions) Of(ctx context.Context, key protocol.SessionKey) (mode prot
 		return mode, nil, err
 	}
 	for _, g := range grants {
-		allowed = append(allowed, policy.SessionGrant{Node: g.Node, Tool: g.Tool, Match: g.Match})
+		allowed = append(allowed, policy.SessionGrant{ID: g.ID, Node: g.Node, Tool: g.Tool, Match: g.Match})
 	}
 	s, err := p.Chats.Get(ctx, key)
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {

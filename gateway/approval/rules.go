@@ -39,6 +39,7 @@ type Rules struct {
 	config      func() config.Config
 	machineName func(protocol.NodeID) string
 	bus         *event.Bus
+	uses        Uses
 
 	// held during a change of the rules, including the store
 	change sync.Mutex
@@ -52,11 +53,24 @@ type RulesOptions struct {
 	// MachineName returns the person's name of a machine; "" means that it has only its ID.
 	MachineName func(protocol.NodeID) string
 	Bus         *event.Bus
+	Uses        Uses // of grants
 }
+
+// Uses records when grants are used.
+type Uses interface {
+	Record(id string)
+	Last(id string) int64
+}
+
+// noUses records nothing.
+type noUses struct{}
+
+func (noUses) Record(string)     {}
+func (noUses) Last(string) int64 { return 0 }
 
 // OpenRules loads the rules. It switches off those that are invalid or fail their own examples.
 func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptions) (*Rules, error) {
-	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, bus: cmp.Or(o.Bus, new(event.Bus))}
+	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, bus: cmp.Or(o.Bus, new(event.Bus)), uses: cmp.Or(o.Uses, Uses(noUses{}))}
 	if r.machineName == nil {
 		r.machineName = func(protocol.NodeID) string { return "" }
 	}
@@ -114,6 +128,9 @@ func (r *Rules) Decide(ctx context.Context, q policy.Request) policy.Decision {
 	d := r.Evaluate(q)
 	for _, id := range d.Uses {
 		r.countUse(ctx, id)
+	}
+	if d.Grant != "" {
+		r.uses.Record(protocol.GrantPrefix + d.Grant)
 	}
 	return d
 }

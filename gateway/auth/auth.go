@@ -167,6 +167,8 @@ const TokenName = "gateway-token"
 
 // Tokens holds the gateway's token. It is safe for concurrent use.
 type Tokens struct {
+	uses Uses
+
 	mu    sync.Mutex // guards token
 	token keychain.Secret
 }
@@ -185,9 +187,9 @@ func HashToken(token string) string {
 }
 
 // OpenTokens reads the token, or creates it at the first start. FAIRLEAD_TOKEN overrides it for
-// this process and is not stored.
-func OpenTokens(store keychain.Store) (*Tokens, error) {
-	t := &Tokens{}
+// this process and is not stored. uses records when it is used.
+func OpenTokens(store keychain.Store, uses Uses) (*Tokens, error) {
+	t := &Tokens{uses: uses}
 	if env := keychain.FromEnv(); env != "" {
 		t.token = env
 		return t, nil
@@ -238,6 +240,7 @@ func (t *Tokens) Verify(_ context.Context, token string) error {
 	if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
 		return protocol.ErrUnauthorized
 	}
+	t.uses.Record(tokenID)
 	return nil
 }
 

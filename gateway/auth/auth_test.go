@@ -15,10 +15,16 @@ import (
 	"fairlead/gateway/protocol"
 )
 
+// lastUses are the times of last uses.
+type lastUses map[string]int64
+
+func (u lastUses) Record(id string)     { u[id] = time.Now().UnixMilli() }
+func (u lastUses) Last(id string) int64 { return u[id] }
+
 func openTokens(t *testing.T, dir string) *Tokens {
 	t.Helper()
 	t.Setenv("FAIRLEAD_SECRETS", "file")
-	tokens, err := OpenTokens(keychain.Open(dir))
+	tokens, err := OpenTokens(keychain.Open(dir), lastUses{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,4 +177,21 @@ func FuzzOrigin(f *testing.F) {
 			t.Errorf("origin %q passed", origin)
 		}
 	})
+}
+
+func TestOnlyAValidTokenIsUsed(t *testing.T) {
+	tokens := openTokens(t, t.TempDir())
+	lastUse := func() int64 {
+		list, err := tokens.Exposures(t.Context())
+		if err != nil || len(list) != 1 {
+			t.Fatalf("got %v, %v; want one entry", list, err)
+		}
+		return list[0].LastUsedAt
+	}
+	if err := tokens.Verify(t.Context(), "wrong"); err == nil || lastUse() > 0 {
+		t.Errorf("a wrong token: got %v, used at %d; want an error and no use", err, lastUse())
+	}
+	if err := tokens.Verify(t.Context(), tokens.Current().Reveal()); err != nil || lastUse() == 0 {
+		t.Errorf("the token: got %v, used at %d; want a use", err, lastUse())
+	}
 }

@@ -29,6 +29,7 @@ type Options struct {
 	Secrets keychain.Store // of the certificate
 	Config  func() config.Config
 	Bus     *event.Bus
+	Uses    Uses // of the listener
 	// Announce announces the gateway on the local network until ctx ends.
 	Announce func(ctx context.Context, pin identity.Pin, port int) error
 }

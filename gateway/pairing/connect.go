@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"fairlead/gateway/auth"
@@ -67,7 +68,11 @@ func (m *Manager) Connected(ctx context.Context, id protocol.DeviceID, address s
 	}
 	publishChange(m.o.Bus)
 	return func() {
-		disconnect()
+		if disconnect() {
+			if err := m.recordContact(context.WithoutCancel(ctx), id); err != nil {
+				slog.Warn("The end of a device's connection could not be stored", "device", id, "err", err)
+			}
+		}
 		publishChange(m.o.Bus)
 	}, err
 }

@@ -159,10 +159,13 @@ func (r *registry) displayLocked(d *store.PairedDevice) protocol.Device {
 // seenEvery is the interval at which a device's last contact is stored.
 const seenEvery = 5 * time.Minute
 
+// minContact is the length of a connection whose end is stored as the last contact.
+const minContact = time.Minute
+
 // connect registers a device's connection; disconnect ends it, and is nil if the device's pairing
-// has ended. expired is called when the pairing expires during the connection. stale reports that
-// the last contact should be stored.
-func (r *registry) connect(id protocol.DeviceID, address string, expired func()) (disconnect func(), stale bool) {
+// has ended. expired is called when the pairing expires during the connection. stale, and the result
+// of disconnect, report that the last contact should be stored.
+func (r *registry) connect(id protocol.DeviceID, address string, expired func()) (disconnect func() (stale bool), stale bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := r.devices[id]
@@ -174,7 +177,7 @@ func (r *registry) connect(id protocol.DeviceID, address string, expired func())
 	d.LastSeenAt, d.Address = now.UnixMilli(), address
 	r.online[id]++
 	unwatch := r.watchLocked(id, expired)
-	return func() {
+	return func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		unwatch()
@@ -184,6 +187,7 @@ func (r *registry) connect(id protocol.DeviceID, address string, expired func())
 		if d := r.devices[id]; d != nil {
 			d.LastSeenAt = time.Now().UnixMilli()
 		}
+		return time.Since(now) >= minContact
 	}, stale
 }
 

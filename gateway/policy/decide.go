@@ -119,8 +119,9 @@ func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d
 		return Decision{Verdict: Allow, Reason: byRules.Reason, Rule: byRules.Rule}, false
 	case configured.Verdict == Allow:
 		return Decision{Verdict: Allow, Reason: configured.reason(), Rule: configured.ID}, true
-	case q.isGranted():
-		return Decision{Verdict: Allow, Reason: "You allowed this in this chat"}, false
+	}
+	if grant, ok := q.granted(); ok {
+		return Decision{Verdict: Allow, Reason: "You allowed this in this chat", Grant: grant.ID}, false
 	}
 	return p.byDefault(q, byRules)
 }
@@ -208,6 +209,7 @@ type Request struct {
 
 // SessionGrant is a permission of a chat for one call, or for one tool's access to one file.
 type SessionGrant struct {
+	ID    string
 	Node  protocol.NodeID
 	Tool  string // its own bare name
 	Match string // see [Request.SessionMatch]
@@ -259,9 +261,14 @@ func (q Request) SessionMatch() (match, words string, ok bool) {
 // write a file may not delete it.
 func (q Request) ownName() string { return cmp.Or(q.Own, q.Bare) }
 
-func (q Request) isGranted() bool {
+// granted returns the permission of the chat for the call.
+func (q Request) granted() (SessionGrant, bool) {
 	match, _, ok := q.SessionMatch()
-	return ok && slices.Contains(q.Grants, SessionGrant{Node: q.Node, Tool: q.ownName(), Match: match})
+	i := slices.IndexFunc(q.Grants, func(g SessionGrant) bool { return g.Node == q.Node && g.Tool == q.ownName() && g.Match == match })
+	if !ok || i < 0 {
+		return SessionGrant{}, false
+	}
+	return q.Grants[i], true
 }
 
 // isForeign reports whether somebody other than the person started the run. The person has trusted

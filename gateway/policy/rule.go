@@ -190,6 +190,8 @@ type Decision struct {
 	// Uses are the IDs of Rule and of the other rules that decided a part in the same way. It is empty
 	// if no rule about commands and files decided.
 	Uses []string `json:"-"`
+	// Grant is the ID of the chat's permission that decided; empty if none did.
+	Grant string `json:"-"`
 	// needs an approval whatever the rules say; an answer covers this one call only
 	Floor bool   `json:"floor,omitempty"`
 	Parts []Part `json:"parts"`

@@ -176,7 +176,7 @@ var Methods = []MethodInfo{
 	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(CatalogList), MethodInfo(CatalogCall),
 	MethodInfo(ServicesList), MethodInfo(ServiceLink), MethodInfo(ServiceClose), MethodInfo(ServiceTarget),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
-	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose),
+	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose), MethodInfo(ExposureList),
 }
 
 // Events that the gateway sends.

@@ -55,6 +55,7 @@ type DB struct {
 	Settings   *Settings
 	Calls      *Calls
 	Usage      *Usage
+	Uses       *Uses
 
 	*conn
 }
@@ -128,6 +129,7 @@ func (db *DB) openFamilies() {
 	db.Nodes = &Nodes{db.conn, db.Calls}
 	db.Settings = &Settings{db.conn}
 	db.Usage = &Usage{db.conn}
+	db.Uses = &Uses{db.conn}
 }
 
 // Close closes the database. All acknowledged data is on the disk already. It may be called twice.
@@ -165,7 +167,7 @@ var createServers string
 var createServices string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses}
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';

@@ -133,6 +133,14 @@ func (s *Sessions) List(ctx context.Context, offset, limit int) (list []Session,
 	})
 }
 
+// Trusted returns the sessions that the person trusts at a time, last active first.
+func (s *Sessions) Trusted(ctx context.Context, now int64) ([]Session, error) {
+	return find[Session](ctx, s.conn, "list trusted sessions", func(db *gorm.DB) *gorm.DB {
+		return db.Where("deleted_at = 0 AND prefs ->> '$.approvals.mode' = ? AND prefs ->> '$.approvals.until' > ?", protocol.ModeTrust, now).
+			Order("last_active_at DESC, key")
+	})
+}
+
 // Keys returns the keys of all sessions, including deleted ones, in no order.
 func (s *Sessions) Keys(ctx context.Context) (keys []protocol.SessionKey, err error) {
 	err = s.read(ctx, "list sessions", func(db *gorm.DB) error { return db.Model(&sessionRow{}).Pluck("key", &keys).Error })

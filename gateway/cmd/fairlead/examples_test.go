@@ -40,6 +40,7 @@ var trials = map[string]trial{
 	"fairlead forward NODE:PORT LOCAL-PORT":                       {why: "it runs until it is interrupted"},
 	"fairlead forward NODE:HOST:PORT":                             {why: "it runs until it is interrupted"},
 	"fairlead forward --close ID":                                 {code: exitFailed},
+	"fairlead exposure close ID":                                  {code: exitFailed},
 	"fairlead node allow HOST:PORT":                               {with: "fairlead node allow nas.lan:80"},
 	"fairlead chat":                                               {why: "it needs a terminal"},
 	"fairlead servers import NAME…":                               {why: "it needs another program's servers"},

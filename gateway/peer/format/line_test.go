@@ -46,6 +46,14 @@ func TestSingularIsUsedForOne(t *testing.T) {
 	}
 }
 
+func TestWordsAreEnumerated(t *testing.T) {
+	for want, words := range map[string][]string{"nothing": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"}} {
+		if got := Enumerate(words); got != want {
+			t.Errorf("%q: got %q, want %q", words, got, want)
+		}
+	}
+}
+
 func TestTitleIsALineOfWholeWords(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                  "",

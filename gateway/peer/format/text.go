@@ -145,6 +145,18 @@ func Plural(n int, word string) string {
 	return fmt.Sprintf("%d %s", n, word)
 }
 
+// Enumerate joins words to an enumeration: "a", "a and b", "a, b and c". Without words it is "nothing".
+func Enumerate(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return "nothing"
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
+
 // Words formats the words of a key or of a pairing, which people compare on two screens.
 func Words(words []string) string { return strings.Join(words, "-") }
 

@@ -12,6 +12,7 @@ import (
 	"fairlead/gateway/channel"
 	"fairlead/gateway/cron"
 	"fairlead/gateway/event"
+	"fairlead/gateway/exposure"
 	"fairlead/gateway/forward"
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
@@ -277,4 +278,5 @@ type Services struct {
 	Programs    Programs
 	Tunnels     *tunnel.Tunnels
 	Forwards    *forward.Forwards
+	Exposures   exposure.List
 }

@@ -1,0 +1,64 @@
+package apps
+
+import (
+	"context"
+	"fmt"
+
+	"fairlead/gateway/peer/format"
+	"fairlead/gateway/protocol"
+)
+
+// scopeWords say what an app with a scope may do.
+var scopeWords = map[protocol.Scope]string{
+	protocol.ScopeNetworkRead: "list machines", protocol.ScopeShell: "run commands", protocol.ScopeFilesRead: "read files",
+	protocol.ScopeFilesWrite: "change files", protocol.ScopeNetRead: "diagnose networks", protocol.ScopeForward: "open forwards",
+	protocol.ScopeService: "publish apps", protocol.ScopeAllTools: "use every other tool",
+}
+
+// Exposures states what the apps and tokens with access reach.
+func (a *Apps) Exposures(context.Context) ([]protocol.Exposure, error) {
+	var list []protocol.Exposure
+	for _, app := range a.access.all() {
+		if app.RevokedAt > 0 || isExpired(app.ExpiresAt) {
+			continue
+		}
+		e := protocol.Exposure{
+			ID: protocol.ExposureApp + ":" + string(app.ID), Kind: protocol.ExposureApp, Title: app.Name, Reach: a.reach(app),
+			CreatedAt: app.CreatedAt, LastUsedAt: app.LastUsedAt, ExpiresAt: app.ExpiresAt,
+			Close: &protocol.ExposureClose{
+				Button: "Revoke", Ends: "Its token stops working at once, and what it has begun ends.",
+				Call: protocol.NewCall(protocol.AppRevoke, protocol.AppParams{ID: app.ID}),
+			},
+		}
+		if app.Kind == protocol.AppToken {
+			e.ID, e.Kind = protocol.ExposureToken+":"+string(app.ID), protocol.ExposureToken
+		}
+		if app.ExpiresAt == 0 {
+			e.Warnings = []string{protocol.WarnNoExpiry}
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// reach says what an app may do, and where.
+func (a *Apps) reach(app protocol.App) string {
+	var may, on []string
+	for _, s := range app.Scopes {
+		if words, ok := scopeWords[s]; ok {
+			may = append(may, words)
+		}
+	}
+	for _, id := range app.Nodes {
+		name := string(id)
+		if n, ok := a.machines.Node(id); ok {
+			name = n.DisplayName()
+		}
+		on = append(on, name)
+	}
+	where := "all machines"
+	if len(on) > 0 {
+		where = format.Enumerate(on)
+	}
+	return fmt.Sprintf("May %s on %s. You are asked as your rules say.", format.Enumerate(may), where)
+}
