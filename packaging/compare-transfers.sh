@@ -44,7 +44,7 @@ until "$test/fairlead" status >/dev/null 2>&1; do sleep 0.1; done
 for m in a b; do
   (echo y | FAIRLEAD_HOME=$test/$m.home "$test/fairlead" pair --ask --gateway "$net" --id $m --workspace "$test/$m" >"$test/$m.pair" 2>&1) &
   pair=$!
-  until id=$("$test/fairlead" pair list --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["requests"][0]["id"])' 2>/dev/null); do sleep 0.1; done
+  until id=$("$test/fairlead" pair list --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["questions"][0]["id"])' 2>/dev/null); do sleep 0.1; done
   "$test/fairlead" pair approve "$id" >/dev/null
   wait $pair
   FAIRLEAD_URL='' FAIRLEAD_HOME=$test/$m.home "$test/fairlead" node --workspace "$test/$m" >"$test/$m.log" 2>&1 &
