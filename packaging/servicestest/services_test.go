@@ -41,6 +41,14 @@ type liveReload struct{ dir, address string }
 
 func newLiveReload(t testing.TB, word string) *liveReload {
 	t.Helper()
+	a := newLiveReloadIn(t, "", word)
+	untilListens(t, a.address)
+	return a
+}
+
+// newLiveReloadIn starts the app in a network namespace. It may not accept connections yet.
+func newLiveReloadIn(t testing.TB, namespace, word string) *liveReload {
+	t.Helper()
 	esbuild := filepath.Join(apps, "node_modules", ".bin", "esbuild")
 	needs(t, esbuild)
 	port := freePort(t)
@@ -50,9 +58,8 @@ func newLiveReload(t testing.TB, word string) *liveReload {
 		t.Fatal(err)
 	}
 	a.change(t, "first")
-	start(t, "", filepath.Join(a.dir, "esbuild.log"), nil, esbuild, filepath.Join(a.dir, "source.js"), "--outfile="+filepath.Join(a.dir, "app.js"),
+	start(t, namespace, filepath.Join(a.dir, "esbuild.log"), nil, esbuild, filepath.Join(a.dir, "source.js"), "--outfile="+filepath.Join(a.dir, "app.js"),
 		"--servedir="+a.dir, "--serve=127.0.0.1:"+port, "--watch=forever")
-	untilListens(t, a.address)
 	return a
 }
 
