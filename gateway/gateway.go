@@ -40,6 +40,7 @@ import (
 	"fairlead/gateway/question"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/service"
+	"fairlead/gateway/service/address"
 	"fairlead/gateway/session"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
@@ -106,6 +107,7 @@ type Gateway struct {
 	services  *service.Services
 	visits    *service.Visits
 	site      *service.Site
+	addresses *address.Addresses
 	catalog   *catalog.Catalog
 	jobs      *job.Jobs
 	commands  *job.Commands

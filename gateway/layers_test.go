@@ -27,7 +27,7 @@ var levels = []level{
 		"gateway/config", "gateway/cron/when", "gateway/event", "gateway/llm/...", "gateway/policy/...", "gateway/speech", "gateway/store/...",
 	}},
 	{"stages", []string{
-		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/service", "gateway/signin", "gateway/skills", "gateway/workspace",
+		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/service/...", "gateway/signin", "gateway/skills", "gateway/workspace",
 	}},
 	{"behaviour", []string{
 		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/exposure", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",

@@ -262,7 +262,7 @@ func (g *Gateway) openSurface(o Options) {
 	if g.listener != nil {
 		fixed.Listen = g.listener.Addr().String()
 	}
-	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus}
+	g.status = &status{fixed: fixed, config: g.config, runs: g.sessions.Runs, bus: g.bus, problems: g.addresses.Problems}
 	g.sessions.Runs.OnPause(g.status.publish)
 	g.config.OnChange(g.status.configChanged)
 	web := rpc.Web{Programs: g.programs(o), Ready: g.ready.IsReady, Site: g.site, CheckOrigin: auth.Origins{Listener: g.listenAddr(), Config: g.config.Get}.Check}

@@ -31,6 +31,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			return g.server.Serve(ctx, g.uses.Listen(l, network.NetworkID), false)
 		})
 	})
+	wg.Go(func() { crash.Forever(ctx, func() { g.addresses.Run(ctx) }) })
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.ready.Run(ctx) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.commands.Run(ctx) }) })

@@ -9,18 +9,23 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
+	"fairlead/gateway/service/address"
 	"fairlead/gateway/signin"
 )
 
-// openServices opens the published services and the site that serves them.
+// openServices opens the published services, the site that serves them, and its addresses.
 func (g *Gateway) openServices(ctx context.Context) (err error) {
-	g.services, err = service.Open(ctx, g.store.Services, g.bus, func(name string) string {
-		port := 0
-		if at := g.listenAddr(); at != nil {
-			port = at.Port
-		}
-		return service.LocalURL(name, port)
+	g.addresses = address.New(address.Options{
+		Home: g.home, Secrets: g.secrets, Config: g.config.Get, Gateway: g.listenAddr, Network: g.network.Status,
+		Services: func() []protocol.Service { return g.services.List() }, Serve: func(name string, w http.ResponseWriter, r *http.Request) { g.site.ServeName(name, w, r) },
+		Callback: func(w http.ResponseWriter, r *http.Request) { g.site.ServeCallback(w, r) },
+		Changed:  func() { g.status.publish() },
 	})
+	if g.services, err = service.Open(ctx, g.store.Services, g.bus, g.addresses.Of); err != nil {
+		return err
+	}
+	g.services.OnChange(g.addresses.Sync)
+	g.config.OnChange(g.addresses.ConfigChanged)
 	in := signin.New(signin.Options{
 		Config: func() config.Services { return g.config.Get().Services }, Secret: g.config.Secret, Base: g.signInBase,
 	})
@@ -28,14 +33,18 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 	g.site = service.NewSite(g.services, g.visits, func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
 		return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
 	})
-	return err
+	return nil
 }
 
 // signInBase returns the gateway's own address for browsers that visit the host of a request. Providers
-// send them back to it. It is not 127.0.0.1, which some providers do not accept.
-func (g *Gateway) signInBase(*http.Request) string {
-	at := g.listenAddr()
-	if at == nil {
+// send them back to it. It is not 127.0.0.1, which some providers do not accept. A port for other
+// computers has none.
+func (g *Gateway) signInBase(r *http.Request) string {
+	at, domain := g.listenAddr(), g.config.Get().Services.Domain
+	switch {
+	case address.IsBelow(r, domain):
+		return "https://" + service.SignInName + "." + domain
+	case at == nil, r.TLS != nil:
 		return ""
 	}
 	return fmt.Sprintf("http://localhost:%d", at.Port)

@@ -15,12 +15,15 @@ type status struct {
 	config *config.Store
 	runs   *session.Runs
 	bus    *event.Bus
+	// problems are those of the addresses of published services.
+	problems func() []string
 }
 
 func (s *status) current(context.Context) protocol.Status {
 	now, cfg := s.fixed, s.config.Get()
 	now.Paused, now.Storage = s.runs.Paused()
 	now.Missing = s.config.Missing()
+	now.ServiceProblems = s.problems()
 	now.Model = protocol.ModelRef{Provider: cfg.Model.Provider, ID: cfg.Model.ID}
 	now.MainSession = cfg.MainSession()
 	return now

@@ -21,7 +21,11 @@ func otherValue(t *testing.T, f protocol.ConfigField) any {
 		return []map[string]any{{"tool": "Bash", "decision": "deny"}}
 	case f.Path == "skills.entries.*.requires.capabilities":
 		return []string{protocol.CapExec}
-	case f.Path == "network.listen":
+	case f.Path == "services.domain":
+		return "apps.example.com"
+	case f.Path == "services.trustedProxies":
+		return []string{"10.0.0.0/8"}
+	case f.Path == "network.listen", f.Path == "services.listen", f.Path == "services.redirectListen":
 		return "127.0.0.1:0"
 	case f.Path == "notifications.quietHours.days":
 		return []string{"sat", "sun"}

@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"net/url"
 	"reflect"
 	"regexp"
@@ -138,6 +137,8 @@ func checkSpecial(path string, v reflect.Value) error {
 		return checkServer(path, x)
 	case QuietHours:
 		return x.check(path)
+	case Services:
+		return x.check(path)
 	case Agents:
 		return x.check(path)
 	case ToolRule:
@@ -169,8 +170,7 @@ func checkText(path, text string) error {
 			return bad("session.mainKey must be one word of at most 64 bytes without colons and slashes, such as main, not %q", text)
 		}
 	case "network.listen":
-		_, port, err := net.SplitHostPort(text)
-		if _, no := strconv.ParseUint(port, 10, 16); err != nil || no != nil {
+		if !isListenAddress(text) {
 			return bad("network.listen must be HOST:PORT such as :8788 or 192.168.1.5:8788, with a port from 0 to 65535, not %q", text)
 		}
 	}

@@ -169,6 +169,9 @@ func (f *findings) addStatus(status protocol.Status, o Options) {
 		f.add("settings", Warning, strings.Join(names, ", ")+" cannot be read from the secret store",
 			"unlock the keychain and restart the gateway, or enter them again", Model)
 	}
+	for _, problem := range status.ServiceProblems {
+		f.add("published apps", Warning, problem, "correct the settings of published apps: docs/services.md says how")
+	}
 	if status.Paused {
 		f.add("agent", Warning, "paused", "resume it in the tray menu or with fairlead resume", Resume)
 	}

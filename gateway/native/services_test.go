@@ -20,7 +20,9 @@ func openServices(t *testing.T) (serviceTools, protocol.Service) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	s, err := service.Open(t.Context(), db.Services, new(event.Bus), func(name string) string { return "http://" + name + ".localhost" })
+	s, err := service.Open(t.Context(), db.Services, new(event.Bus), func(v protocol.Service) []protocol.ServiceAddress {
+		return []protocol.ServiceAddress{{URL: "http://" + v.Name + ".localhost"}}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,9 @@ type Status struct {
 	// Missing lists settings whose secret is not in SecretStore, such as keys in a keychain that is
 	// locked.
 	Missing []string `json:"missing,omitempty"`
-	Home    string   `json:"home,omitempty"` // data folder
+	// ServiceProblems say why addresses of published services do not work.
+	ServiceProblems []string `json:"serviceProblems,omitempty"`
+	Home            string   `json:"home,omitempty"` // data folder
 	// MainSession is the chat that opens by default: the main one of the default agent, under its
 	// configured key.
 	MainSession SessionKey `json:"mainSession,omitempty"`

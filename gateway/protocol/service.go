@@ -22,10 +22,32 @@ type Service struct {
 	SignIn bool `json:"signIn"`
 	// Visitors are the email addresses, and patterns such as *@company.com, that may sign in beside
 	// the owner.
-	Visitors  []string `json:"visitors"`
-	URL       string   `json:"url"` // of the best address
-	CreatedAt int64    `json:"createdAt"`
-	UpdatedAt int64    `json:"updatedAt"`
+	Visitors []string `json:"visitors"`
+	URL      string   `json:"url"` // the best address that works
+	// Addresses are all of them, the best one first.
+	Addresses []ServiceAddress `json:"addresses"`
+	// NetworkPort and LocalPort are the ports at which other computers, and programs of this one,
+	// reach it if the settings say so. They stay the same.
+	NetworkPort int   `json:"networkPort,omitempty"`
+	LocalPort   int   `json:"localPort,omitempty"`
+	CreatedAt   int64 `json:"createdAt"`
+	UpdatedAt   int64 `json:"updatedAt"`
+}
+
+// Places from which an address of a service works.
+const (
+	FromAnywhere = "anywhere" // where its domain is found
+	FromNetwork  = "network"  // computers that reach the network listener
+	FromBrowser  = "browser"  // browsers of the gateway's computer
+	FromComputer = "computer" // all programs of the gateway's computer
+)
+
+// ServiceAddress is one address of a service.
+type ServiceAddress struct {
+	URL  string `json:"url"`
+	From string `json:"from"`
+	// Problem says why it does not work now; empty if it does.
+	Problem string `json:"problem,omitempty"`
 }
 
 // ServicesListResult lists the published services, the oldest first.

@@ -78,7 +78,9 @@ func (s *site) secret(string) (string, bool) { return "the secret", true }
 func (s *site) reload(t *testing.T) {
 	t.Helper()
 	var err error
-	if s.Services, err = Open(t.Context(), s.db.Services, &s.bus, func(name string) string { return LocalURL(name, s.port) }); err != nil {
+	if s.Services, err = Open(t.Context(), s.db.Services, &s.bus, func(v protocol.Service) []protocol.ServiceAddress {
+		return []protocol.ServiceAddress{{URL: LocalURL(v.Name, s.port)}}
+	}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -24,9 +24,12 @@ var (
 	signIn    = page{Title: "Sign in", Text: "Open this address with the link that its owner gave you. A link works once; then this browser is known."}
 	usedLink  = page{Title: "This link does not work", Text: "It was used already or is older than a day. Ask the owner for a new one."}
 	otherSite = page{Title: "Open the link again", Text: "Another site tried to use this link for you."}
+	neighbour = page{Title: "Another app tried to use this one", Text: "A page of another app made this request. Open this app itself instead."}
 	offline   = page{Title: "The computer is offline", Text: "The app runs on a computer that is not connected now. This page tries again by itself.", Retries: true}
 	denied    = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
 	silent    = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}
+	misplaced = page{Title: "There is nothing here", Text: "No app has this address. Check it, or ask the owner for a new link."}
+	noProxy   = page{Title: "This address is for a proxy", Text: "The owner can name the proxy's address in the setting services.trustedProxies."}
 	broken    = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
 	leavePage = page{Title: "Sign out?", Text: "This app then asks you to sign in again.", Leaves: true}
 	enterPage = page{Text: "The link works once. Then this browser is known."}
@@ -41,6 +44,16 @@ func unlisted(email string) page {
 var pageText string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// AnswerMisdirected answers a request whose host belongs to no app at this listener.
+func AnswerMisdirected(w http.ResponseWriter, r *http.Request) {
+	answer(w, r, http.StatusMisdirectedRequest, misplaced)
+}
+
+// AnswerNoProxy answers a request that comes from no trusted proxy.
+func AnswerNoProxy(w http.ResponseWriter, r *http.Request) {
+	answer(w, r, http.StatusForbidden, noProxy)
+}
 
 // answer shows a page, or its text to programs.
 func answer(w http.ResponseWriter, r *http.Request, status int, p page) {

@@ -120,6 +120,10 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		answer(w, r, http.StatusForbidden, unlisted(visitor.Email))
 		return
 	}
+	if v.SignIn && isFromNeighbour(r) {
+		answer(w, r, http.StatusForbidden, neighbour)
+		return
+	}
 	t, err := ParseTarget(v.Target, "")
 	if err != nil {
 		answer(w, r, http.StatusBadGateway, broken)
@@ -136,11 +140,12 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 	c := http.NewResponseController(w) // uploads and answers take as long as they take
 	_ = c.SetReadDeadline(time.Time{})
 	_ = c.SetWriteDeadline(time.Time{})
-	p.forward(v, t).ServeHTTP(w, r.WithContext(withVisit(visit, v, t)))
+	p.forward(v, t, r.Host).ServeHTTP(w, r.WithContext(withVisit(visit, v, t)))
 }
 
-// forward returns the proxy for a request.
-func (p *Site) forward(v protocol.Service, t Target) *httputil.ReverseProxy {
+// forward returns the proxy for a request to a host.
+func (p *Site) forward(v protocol.Service, t Target, host string) *httputil.ReverseProxy {
+	cookies := appCookies{v.ID, !strings.HasPrefix(strings.ToLower(host), v.Name+".")}
 	return &httputil.ReverseProxy{
 		Transport: p.transport, FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
@@ -157,7 +162,7 @@ func (p *Site) forward(v protocol.Service, t Target) *httputil.ReverseProxy {
 				}
 			}
 			r.SetXForwarded()
-			removeCookie(r.Out)
+			cookies.toApp(r.Out.Header)
 			for _, name := range []string{"Origin", "Referer"} {
 				if text := r.Out.Header.Get(name); text != "" {
 					r.Out.Header.Set(name, originOf(text, r.In.Host, t))
@@ -170,7 +175,7 @@ func (p *Site) forward(v protocol.Service, t Target) *httputil.ReverseProxy {
 		},
 		ModifyResponse: func(r *http.Response) error {
 			fixLocation(r.Header, t)
-			fixCookies(r.Header)
+			cookies.toBrowser(r.Header)
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -187,6 +192,20 @@ func (p *Site) forward(v protocol.Service, t Target) *httputil.ReverseProxy {
 			}
 		},
 	}
+}
+
+// isFromNeighbour reports whether a page of another app, at a port of the same host or at another name
+// below the same domain, makes a request in the background. Browsers send cookies along with it. Links
+// between apps work.
+func isFromNeighbour(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-site":
+		return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet && r.Method != http.MethodHead
+	case "": // an old browser, or a program
+		u, err := url.Parse(r.Header.Get("Origin"))
+		return err != nil || u.Host != "" && !strings.EqualFold(u.Host, r.Host)
+	}
+	return false
 }
 
 type visitKey struct{}
@@ -258,45 +277,5 @@ func fixLocation(h http.Header, t Target) {
 			}
 			h.Set(name, u.String())
 		}
-	}
-}
-
-// fixCookies makes the app's cookies those of the service's host alone, and keeps it from setting the
-// site's own.
-func fixCookies(h http.Header) {
-	var kept []string
-	for _, line := range h.Values("Set-Cookie") {
-		parts := strings.Split(line, ";")
-		name, _, _ := strings.Cut(parts[0], "=")
-		if isOwnCookie(strings.TrimSpace(name)) {
-			continue
-		}
-		fixed := parts[:1]
-		for _, part := range parts[1:] {
-			if attribute, _, _ := strings.Cut(part, "="); !strings.EqualFold(strings.TrimSpace(attribute), "domain") {
-				fixed = append(fixed, part)
-			}
-		}
-		kept = append(kept, strings.Join(fixed, ";"))
-	}
-	h.Del("Set-Cookie")
-	for _, line := range kept {
-		h.Add("Set-Cookie", line)
-	}
-}
-
-// removeCookie removes the site's own cookie from a request to the app.
-func removeCookie(r *http.Request) {
-	var kept []string
-	for _, line := range r.Header.Values("Cookie") {
-		for part := range strings.SplitSeq(line, ";") {
-			if name, _, _ := strings.Cut(part, "="); !isOwnCookie(strings.TrimSpace(name)) {
-				kept = append(kept, strings.TrimSpace(part))
-			}
-		}
-	}
-	r.Header.Del("Cookie")
-	if len(kept) > 0 {
-		r.Header.Set("Cookie", strings.Join(kept, "; "))
 	}
 }

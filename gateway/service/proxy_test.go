@@ -39,7 +39,7 @@ func TestWithoutASignInNothingReachesTheApp(t *testing.T) {
 		}
 	}
 	r, _ := http.NewRequest("GET", v.URL, nil)
-	r.AddCookie(&http.Cookie{Name: plainCookie, Value: "guessed"})
+	r.AddCookie(&http.Cookie{Name: plainCookie + string(v.ID), Value: "guessed"})
 	if status, text := read(t)(b.Do(r)); status != http.StatusUnauthorized || !strings.Contains(text, "Sign in") {
 		t.Errorf("a guessed cookie gets %d %s, want 401 and the page", status, text)
 	}
@@ -234,8 +234,8 @@ func TestTheAppsAnswersStayOnTheServicesHost(t *testing.T) {
 	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", r.URL.Query().Get("to"))
 		w.Header().Add("Set-Cookie", "id=1; Domain=localhost; Path=/; HttpOnly")
-		w.Header().Add("Set-Cookie", plainCookie+"=stolen; Path=/")
-		w.Header().Add("Set-Cookie", " "+safeCookie+" =stolen; Path=/")
+		w.Header().Add("Set-Cookie", plainCookie+"svc_1=stolen; Path=/")
+		w.Header().Add("Set-Cookie", " "+safeCookie+"svc_1 =stolen; Path=/")
 	})
 	own = srv.URL
 	v := s.publish(t, own, nil)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -23,9 +24,10 @@ type Store interface {
 
 // Services are the published services. They are safe for concurrent use.
 type Services struct {
-	store Store
-	bus   *event.Bus
-	url   func(name string) string // of a service, by the first part of its host name
+	store     Store
+	bus       *event.Bus
+	addresses func(protocol.Service) []protocol.ServiceAddress // the best one first
+	changed   func()                                           // called after a service changed
 
 	change sync.Mutex // held while a service changes, so that changes are stored in order
 
@@ -40,18 +42,21 @@ type open struct {
 	cut context.CancelFunc
 }
 
-// Open loads the services. url returns the address of one by the first part of its host name.
-func Open(ctx context.Context, store Store, bus *event.Bus, url func(name string) string) (*Services, error) {
+// Open loads the services. addresses returns those of one, the best one first.
+func Open(ctx context.Context, store Store, bus *event.Bus, addresses func(protocol.Service) []protocol.ServiceAddress) (*Services, error) {
 	list, err := store.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Services{store: store, bus: bus, url: url, open: make(map[protocol.ServiceID]*open)}
+	s := &Services{store: store, bus: bus, addresses: addresses, changed: func() {}, open: make(map[protocol.ServiceID]*open)}
 	for _, v := range list {
 		s.show(v)
 	}
 	return s, nil
 }
+
+// OnChange calls f after each change of a service. It must be set before the first.
+func (s *Services) OnChange(f func()) { s.changed = f }
 
 // show makes a service reachable as it is now, and ends the visits that began before.
 func (s *Services) show(v protocol.Service) {
@@ -90,7 +95,12 @@ func (s *Services) List() []protocol.Service {
 
 // described adds what is not stored, because it follows the settings.
 func (s *Services) described(v protocol.Service) protocol.Service {
-	v.URL = s.url(v.Name)
+	v.Addresses = s.addresses(v)
+	for _, a := range slices.Backward(v.Addresses) {
+		if a.Problem == "" {
+			v.URL = a.URL
+		}
+	}
 	v.Visitors = slices.Clone(v.Visitors)
 	return v
 }
@@ -155,7 +165,36 @@ func (s *Services) Publish(ctx context.Context, d Definition, by string) (protoc
 	v.Name = nameFor(title)
 	s.change.Lock()
 	defer s.change.Unlock()
+	v.NetworkPort, v.LocalPort = s.freePorts()
 	return s.put(ctx, v, "published", by)
+}
+
+// Ports of services are chosen from these.
+const (
+	firstPort = 8800
+	lastPort  = 9799
+)
+
+// freePorts returns two ports that no other service has and no other program uses; 0 if none is left.
+func (s *Services) freePorts() (network, local int) {
+	taken := make(map[int]bool)
+	for _, v := range s.List() {
+		taken[v.NetworkPort], taken[v.LocalPort] = true, true
+	}
+	var found []int
+	for port := firstPort; port <= lastPort && len(found) < 2; port++ {
+		if taken[port] {
+			continue
+		}
+		if l, err := net.Listen("tcp", fmt.Sprintf(":%d", port)); err == nil {
+			l.Close()
+			found = append(found, port)
+		}
+	}
+	if len(found) < 2 {
+		return 0, 0
+	}
+	return found[0], found[1]
 }
 
 // Change changes some fields of a service; nil leaves a field as it is.
@@ -299,7 +338,11 @@ func (s *Services) Close(ctx context.Context, by string, p protocol.ServiceParam
 	return err
 }
 
-func (s *Services) publish() { s.bus.Publish(protocol.Change{Kind: protocol.ChangeServices}) }
+// publish opens and closes addresses, and then publishes the change.
+func (s *Services) publish() {
+	s.changed()
+	s.bus.Publish(protocol.Change{Kind: protocol.ChangeServices})
+}
 
 // edit stores a changed service and then ends its visits.
 func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by string, change func(*protocol.Service) error) (protocol.Service, error) {
@@ -317,7 +360,7 @@ func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by str
 }
 
 func (s *Services) put(ctx context.Context, v protocol.Service, what, by string) (protocol.Service, error) {
-	v.URL = "" // which follows the settings
+	v.URL, v.Addresses = "", nil // which follow the settings
 	if err := s.store.Put(ctx, v, audit(what, by, v)); err != nil {
 		return v, err
 	}

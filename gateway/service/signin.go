@@ -67,7 +67,7 @@ func (v *Visits) welcome(w http.ResponseWriter, r *http.Request, s protocol.Serv
 		return err
 	}
 	slog.Info("A visitor signed in", "service", s.ID, "email", email)
-	setCookie(w, r, secret, int(life.Seconds()))
+	setCookie(w, r, s.ID, secret, int(life.Seconds()))
 	http.Redirect(w, r, proof.To, http.StatusSeeOther)
 	return nil
 }

@@ -66,10 +66,11 @@ func hash(secret string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Names of the site's own cookie. Over TLS a browser accepts the first one only from this very host.
+// Names of the site's own cookie begin so. Over TLS a browser accepts the first one only from this
+// very host. The ID of the service follows: browsers do not keep the cookies of two ports apart.
 const (
-	safeCookie  = "__Host-fairlead-visit"
-	plainCookie = "fairlead-visit"
+	safeCookie  = "__Host-fairlead-visit-"
+	plainCookie = "fairlead-visit-"
 )
 
 // isOwnCookie reports whether a cookie is one of the site, or of package signin.
@@ -77,11 +78,11 @@ func isOwnCookie(name string) bool {
 	return strings.HasPrefix(strings.TrimPrefix(name, "__Host-"), "fairlead-")
 }
 
-func cookieName(r *http.Request) string {
+func cookieName(r *http.Request, id protocol.ServiceID) string {
 	if r.TLS != nil {
-		return safeCookie
+		return safeCookie + string(id)
 	}
-	return plainCookie
+	return plainCookie + string(id)
 }
 
 // access is what the sender of a request may do.
@@ -99,7 +100,7 @@ func (v *Visits) check(r *http.Request, s protocol.Service) (store.Visit, access
 	if !s.SignIn {
 		return store.Visit{}, listedVisitor, nil
 	}
-	c, err := r.Cookie(cookieName(r))
+	c, err := r.Cookie(cookieName(r, s.ID))
 	if err != nil {
 		return store.Visit{}, unknownVisitor, nil
 	}
@@ -123,20 +124,20 @@ func (v *Visits) leave(w http.ResponseWriter, r *http.Request, s protocol.Servic
 		answer(w, r, http.StatusForbidden, otherSite)
 		return
 	}
-	if c, err := r.Cookie(cookieName(r)); err == nil {
+	if c, err := r.Cookie(cookieName(r, s.ID)); err == nil {
 		if err := v.store.DeleteVisit(r.Context(), hash(c.Value)); err != nil {
 			slog.Error("A visitor could not sign out", "service", s.ID, "err", err)
 			answer(w, r, http.StatusInternalServerError, broken)
 			return
 		}
 	}
-	setCookie(w, r, "", -1)
+	setCookie(w, r, s.ID, "", -1)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-func setCookie(w http.ResponseWriter, r *http.Request, secret string, seconds int) {
+func setCookie(w http.ResponseWriter, r *http.Request, id protocol.ServiceID, secret string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(r), Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
+		Name: cookieName(r, id), Value: secret, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode,
 	})
 }
 
@@ -178,7 +179,7 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 	case !ok || visit.Service != s.ID:
 		answer(w, r, http.StatusForbidden, usedLink)
 	default:
-		setCookie(w, r, secret, int(visitLife.Seconds()))
+		setCookie(w, r, s.ID, secret, int(visitLife.Seconds()))
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	}
 }

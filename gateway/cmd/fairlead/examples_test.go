@@ -33,6 +33,8 @@ var trials = map[string]trial{
 	"fairlead pair --ssh HOST":                       {why: "it needs another machine"},
 	"fairlead network on":                            {why: "it listens on all networks"},
 	"fairlead call service_publish '{\"node_id\": \"tower\", \"proxy_target_url\": \"3000\", \"title\": \"Wiki\"}'": {why: "it waits for an answer"},
+	"fairlead gateway":                                            {why: "it runs until it is interrupted; the test runs it"},
+	"fairlead config set services.listen :443":                    {with: "fairlead config set services.listen 127.0.0.1:0"},
 	"fairlead services link SERVICE":                              {code: exitFailed},
 	"fairlead services link SERVICE EMAIL":                        {code: exitFailed},
 	"fairlead forward tower:5432":                                 {why: "it runs until it is interrupted"},

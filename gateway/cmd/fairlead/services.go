@@ -46,6 +46,19 @@ func printServices(out io.Writer, r protocol.ServicesListResult, names nameBook)
 			state = "you and " + format.Plural(len(v.Visitors), "visitor")
 		}
 		t.row(string(v.ID), flat(v.Title), names.machines.of(v.NodeID), v.Target, v.URL, state)
+		for _, a := range v.Addresses {
+			works := addressWords[a.From]
+			if a.Problem != "" {
+				works = flat("does not work: " + a.Problem)
+			}
+			t.row("", "", "", "", a.URL, works)
+		}
 	}
 	return t.print(out, "No service is published.")
+}
+
+// addressWords say from where an address works.
+var addressWords = map[string]string{
+	protocol.FromAnywhere: "from everywhere", protocol.FromNetwork: "from computers on your network",
+	protocol.FromBrowser: "in browsers of this computer", protocol.FromComputer: "for all programs of this computer",
 }

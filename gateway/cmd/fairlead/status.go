@@ -79,6 +79,9 @@ func printStatus(out io.Writer, v overview) error {
 		}
 		t.row("machine", names.full(n.ID), flat(line))
 	}
+	for _, problem := range v.Status.ServiceProblems {
+		t.row("published apps", flat(problem))
+	}
 	for _, q := range v.Questions {
 		t.row("needs you", flat(questionLine(q, names)))
 	}
