@@ -21,6 +21,7 @@ import (
 	"fairlead/app/rules"
 	"fairlead/app/schedule"
 	"fairlead/app/search"
+	"fairlead/app/services"
 	"fairlead/app/settings"
 	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
@@ -95,6 +96,7 @@ func (p *pages) ofSettings() []host.Entry {
 		{Icon: "skill", Title: "Skills", New: func(ctx context.Context) host.View { return skills.New(ctx, p.env) }},
 		{Icon: "channel", Title: "Channels", New: func(ctx context.Context) host.View { return channels.New(ctx, p.env) }},
 		{Icon: "link", Title: "Connected apps", New: func(ctx context.Context) host.View { return apps.New(ctx, p.env, p.backend.ClientPrograms()) }},
+		{Icon: "globe", Title: services.Title, New: func(ctx context.Context) host.View { return services.New(ctx, p.env) }},
 	}
 }
 

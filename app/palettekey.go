@@ -5,6 +5,7 @@ import (
 
 	"fairlead/app/host"
 	"fairlead/app/palette"
+	"fairlead/app/services"
 	"fairlead/app/settings"
 	"fairlead/app/shortcuts"
 	"fairlead/app/window"
@@ -34,6 +35,7 @@ func (k paletteKey) entries() []palette.Entry {
 		{Icon: "plus", Title: "Start a new chat", Words: "conversation", Do: k.window.Chats.Actions.Create},
 		{Icon: "plus", Title: "Pair a machine", Words: "add connect computer device invite", Target: host.NewMachine{}},
 		{Icon: "plus", Title: "Forward a port", Words: "tunnel local ssh machine", Target: host.Forward("")},
+		{Icon: "plus", Title: "Publish an app", Words: "service share web address url", Target: host.New(services.Title)},
 		{Icon: "plus", Title: "New schedule", Words: "cron repeat every timer", Target: host.New("Schedule")},
 		{Icon: "plus", Title: "New rule", Words: "allow deny approval permission", Target: host.New("Approvals and rules")},
 		{Icon: "plus", Title: "New skill", Words: "instructions", Target: host.New("Skills")},

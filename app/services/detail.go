@@ -1,0 +1,156 @@
+package services
+
+import (
+	"context"
+	"fmt"
+
+	"fyne.io/fyne/v2"
+
+	"fairlead/app/bind"
+	"fairlead/app/feed"
+	"fairlead/app/host"
+	"fairlead/app/style"
+	"fairlead/app/widgets"
+	"fairlead/gateway/protocol"
+)
+
+// detail is the page of one published app. Each part is redrawn only when it changes.
+type detail struct {
+	p        *Page
+	id       protocol.ServiceID
+	bar      widgets.Actions
+	status   *widgets.Paragraph // of a change that waits for the person's answer, or has failed
+	waiting  bool
+	facts    widgets.Body
+	address  widgets.Body
+	link     linkResult
+	visitors visitors
+}
+
+func newDetail(p *Page, id protocol.ServiceID) *detail {
+	d := &detail{p: p, id: id, status: widgets.NewStatus(), facts: widgets.NewBody(), address: widgets.NewBody()}
+	d.bar = widgets.NewActions(d.show)
+	d.link = linkResult{d, widgets.NewStatus()}
+	d.visitors = newVisitors(d)
+	return d
+}
+
+// show redraws changed parts; if the app was deleted, it shows the list.
+func (d *detail) show() {
+	p := d.p
+	s, ok := p.state.Service(d.id)
+	if !ok {
+		if p.state.Loaded {
+			p.Leave()
+		}
+		return
+	}
+	drawn := p.Draw(fmt.Sprint("service ", d.id, title(s)), func() fyne.CanvasObject {
+		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.status, d.facts.Box, widgets.NewSectionHeading("ADDRESS"), d.address.Box,
+			widgets.NewSectionHeading("WHO GETS IN"), d.link.text, d.visitors.box)
+		return widgets.NewPage(title(s), form, widgets.NewQuietButton("All published apps", "back", p.Leave))
+	})
+	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
+	facts := factsOf(p.view, s, p.now())
+	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
+	drawn = d.address.Draw(s.URL, func() fyne.CanvasObject { return d.addressLine(s.URL) }) || drawn
+	if d.visitors.show(s) || drawn {
+		p.LayOutText()
+	}
+}
+
+func (d *detail) addressLine(url string) fyne.CanvasObject {
+	text := widgets.NewText(url, style.ColorText, "text")
+	text.Ellipsis = true
+	return widgets.Col(style.Inside, text, widgets.Flow(style.Inside,
+		widgets.NewButton("Open in browser", "external", func() { d.p.e.Open(host.URL(url)) }),
+		widgets.NewQuietButton("Copy address", "copy", func() { copyAddress(d.p.e, url) })))
+}
+
+func (d *detail) actions(s protocol.Service) fyne.CanvasObject {
+	if d.bar.Editing {
+		return d.bar.NameEditor(s.Title, s.Title, func(name string) {
+			if name != "" && name != s.Title {
+				d.change("The app was not renamed", change{ID: d.id, Title: &name})
+			}
+		})
+	}
+	onOff := widgets.NewButton("Turn off", "pause", func() { d.turnOff(s) })
+	if !s.Enabled {
+		onOff = widgets.NewButton("Turn on…", "play", func() { d.change("The app was not turned on", change{ID: d.id, Enabled: new(true)}) })
+	}
+	rename := widgets.NewButton("Rename…", "edit", d.bar.Rename)
+	target := widgets.NewButton("Change app…", "settings", func() { d.p.openTarget(s) })
+	remove := d.bar.ConfirmButton(widgets.Confirmation{
+		Text: "Delete…", Icon: "trash", Question: "Delete “" + title(s) + "” with its address?", Yes: "Delete", No: "Cancel",
+	}, d.delete)
+	if d.waiting {
+		for _, b := range []*widgets.Button{onOff, rename, target, remove} {
+			b.Disable()
+		}
+	}
+	return widgets.Flow(style.Inside, onOff, rename, target, remove)
+}
+
+const waitingText = "Waiting for your answer. Fairlead asks you about every change of who can reach what."
+
+// do makes a change about which the person is asked. done gets its outcome; nil shows it.
+func (d *detail) do(failed string, work func(context.Context) error, done func(error)) {
+	p := d.p
+	d.waiting = true
+	d.bar.Confirming = ""
+	d.status.Set(waitingText, style.ColorNeedsYou)
+	d.show()
+	bind.Run(p.ctx, func(ctx context.Context) error {
+		defer p.m.Reload()
+		return work(ctx)
+	}, func(err error) {
+		d.waiting = false
+		d.status.Set("", style.ColorMuted)
+		switch {
+		case done != nil:
+			done(err)
+		case err != nil:
+			d.status.Set(failed+": "+err.Error()+".", style.ColorBad)
+		}
+		p.Update() // the person may have left the page
+		p.LayOutText()
+	})
+}
+
+func (d *detail) change(failed string, c change) {
+	d.do(failed, func(ctx context.Context) error { return d.p.m.Update(ctx, c) }, nil)
+}
+
+// turnOff closes the app at once.
+func (d *detail) turnOff(s protocol.Service) {
+	p := d.p
+	p.e.Run(p.ctx, "The app was not turned off", func(ctx context.Context) error { return p.m.TurnOff(ctx, s.ID) }, func() {
+		p.m.Reload()
+		p.e.Say("“" + title(s) + "” was turned off. Its open pages were closed.")
+	})
+}
+
+func (d *detail) delete() {
+	d.do("The app was not deleted", func(ctx context.Context) error { return d.p.m.Delete(ctx, d.id) }, nil)
+}
+
+// linkResult makes links, and says once what a copied link does.
+type linkResult struct {
+	d    *detail
+	text *widgets.Paragraph
+}
+
+// copy makes a link for a visitor, or for the owner if email is empty, and copies it.
+func (l linkResult) copy(email string) {
+	p := l.d.p
+	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Link(ctx, l.d.id, email) }, func(url string, err error) {
+		if err != nil {
+			l.text.Set("The link was not made: "+feed.Sentence(err), style.ColorBad)
+		} else {
+			p.e.Copy(url)
+			l.text.Set(linkText(email), style.ColorNeedsYou)
+		}
+		p.LayOutText()
+	})
+}

@@ -1,0 +1,244 @@
+package services
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"fyne.io/fyne/v2/test"
+
+	"fairlead/app/feed"
+	"fairlead/app/golden"
+	"fairlead/app/host"
+	"fairlead/app/pagetest"
+	"fairlead/app/style"
+	"fairlead/app/unsaved"
+	"fairlead/app/widgets"
+	"fairlead/app/widgets/widgettest"
+	"fairlead/gateway/protocol"
+)
+
+// testPage is a page with a gateway that the test defines.
+type testPage struct {
+	*Page
+	host    *pagetest.Host
+	gateway pagetest.Gateway
+	tools   []string // calls of tools, with their arguments
+}
+
+func newTestPage(t *testing.T, mode style.Mode, width float32) *testPage {
+	t.Helper()
+	ctx, _ := pagetest.Start(t, mode)
+	p := &testPage{host: &pagetest.Host{}, gateway: pagetest.Gateway{}}
+	f := feed.NewOf(p.gateway)
+	t.Cleanup(f.Close)
+	p.gateway[protocol.ServiceTarget.Name] = func(params any) (any, error) {
+		text := params.(protocol.ServiceTargetParams).Text
+		if text == "ftp" {
+			return nil, errors.New("the target has the scheme ftp")
+		}
+		return protocol.ServiceTargetResult{Target: "http://127.0.0.1:" + text + "/"}, nil
+	}
+	p.gateway[protocol.CatalogCall.Name] = func(params any) (any, error) {
+		in := params.(protocol.CatalogCallParams)
+		p.tools = append(p.tools, in.Tool+" "+string(in.Args))
+		return protocol.CatalogCallResult{Data: json.RawMessage(`{"service_id":"wiki"}`)}, nil
+	}
+	p.Page = newPage(ctx, host.Env{Host: p.host, Feed: f, Machines: &style.Machines{}, Drafts: &unsaved.Store{}})
+	p.now = pagetest.Clock
+	pagetest.Window(t, p.Box, width, 760)
+	return p
+}
+
+func view() feed.View {
+	return feed.View{
+		Status:   feed.Status{Loaded: true, Connected: true},
+		Machines: feed.MachineList{{ID: "tower", Name: "The tower", Online: true, Local: true}, {ID: "nas"}},
+	}
+}
+
+func published() State {
+	return State{Loaded: true, ServicesListResult: protocol.ServicesListResult{Services: []protocol.Service{
+		{
+			ID: "wiki", NodeID: "tower", Title: "Wiki", Target: "http://127.0.0.1:3000/", Enabled: true, SignIn: true, URL: "http://wiki-x.localhost:8787",
+			Visitors: []string{"ann@company.com", "*@company.com"}, CreatedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(),
+		},
+		{ID: "demo", NodeID: "tower", Title: "Demo", Target: "http://127.0.0.1:5173/", Enabled: true, URL: "http://demo-x.localhost:8787"},
+		{ID: "photos", NodeID: "nas", Title: "Photos", Target: "http://10.0.0.7/", Enabled: true, SignIn: true, URL: "http://photos-x.localhost:8787"},
+		{ID: "old", NodeID: "nas", Title: strings.Repeat("A long name of an old app ", 8), Target: "http://10.0.0.7/", SignIn: true, URL: "http://old-x.localhost:8787"},
+	}}}
+}
+
+func TestViewsMatchGolden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		golden.Markup(t, "loading", p.Box)
+		p.show(view(), State{Problem: "The disk is full"})
+		golden.Markup(t, "problem", p.Box)
+		p.show(view(), State{Loaded: true})
+		golden.Markup(t, "empty", p.Box)
+		p.show(view(), published())
+		golden.Markup(t, "list", p.Box)
+		p.open("wiki")
+		golden.Markup(t, "detail", p.Box)
+		p.OpenAt(host.New(Title))
+		pagetest.Settle()
+		golden.Markup(t, "form", p.Box)
+	})
+}
+
+func TestStatesSayWhoCanVisitNow(t *testing.T) {
+	got := []string{}
+	for _, s := range published().Services {
+		state, warn := stateText(view(), s)
+		got = append(got, fmt.Sprint(state, ", ", audience(s), ", ", warn))
+	}
+	want := []string{"on, you and 2 visitors, false", "on for everyone, everyone, without a sign-in, true", "machine offline, you alone, true", "off, you alone, false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func entry(t *testing.T, p *testPage, placeholder string) *widgets.Entry {
+	t.Helper()
+	found := widgettest.Find(p.Box, func(e *widgets.Entry) bool { return strings.HasPrefix(e.PlaceHolder, placeholder) })
+	if found == nil {
+		t.Fatalf("no field %q", placeholder)
+	}
+	return found
+}
+
+func TestPublishingSaysWhatWasUnderstoodAndWaitsForTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		p.show(view(), published())
+		answered := false
+		tool := p.gateway[protocol.CatalogCall.Name]
+		p.gateway[protocol.CatalogCall.Name] = func(params any) (any, error) {
+			if !answered {
+				return protocol.CatalogCallResult{Fault: protocol.NewFault(protocol.FaultApprovalRequired, "not yet")}, nil
+			}
+			return tool(params)
+		}
+		p.OpenAt(host.New(Title))
+		test.Tap(pagetest.Button(t, p.Box, "Publish"))
+		pagetest.Shows(t, p.Box, "Enter the port or the address of the app")
+		entry(t, p, "3000").SetText("ftp")
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "The target has the scheme ftp.")
+		entry(t, p, "3000").SetText("8000")
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Means http://127.0.0.1:8000/ on The tower.")
+		entry(t, p, "Wiki").SetText("My wiki")
+		test.Tap(pagetest.Button(t, p.Box, "Publish"))
+		time.Sleep(3 * time.Second)
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Waiting for your answer.")
+		answered = true
+		time.Sleep(3 * time.Second)
+		pagetest.Settle()
+		if want := []string{`service_publish {"node_id":"tower","proxy_target_url":"8000","title":"My wiki","auth_required":true}`}; !slices.Equal(p.tools, want) {
+			t.Errorf("called %q, want %q", p.tools, want)
+		}
+		pagetest.Shows(t, p.Box, "All published apps")
+		p.OpenAt(host.New(Title))
+		if got := entry(t, p, "3000").Text; got != "" {
+			t.Errorf("the next form begins with %q, want nothing", got)
+		}
+	})
+}
+
+func TestADeniedChangeIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		p.show(view(), published())
+		p.gateway[protocol.CatalogCall.Name] = func(any) (any, error) {
+			return protocol.CatalogCallResult{Fault: protocol.NewFault(protocol.FaultPermissionDenied, "denied")}, nil
+		}
+		p.open("wiki")
+		test.Tap(pagetest.Button(t, p.Box, "Delete…"))
+		pagetest.Shows(t, p.Box, "Delete “Wiki” with its address?")
+		test.Tap(pagetest.Button(t, p.Box, "Delete"))
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "The app was not deleted: you did not allow it.")
+	})
+}
+
+func TestVisitorsAreAddedWithErrorsAtTheField(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		p.show(view(), published())
+		p.open("wiki")
+		test.Tap(pagetest.Button(t, p.Box, "Add…"))
+		pagetest.Shows(t, p.Box, "Enter an address such as ann@company.com.")
+		entry(t, p, "ann@").SetText("bob@company.com, eve@company.com")
+		test.Tap(pagetest.Button(t, p.Box, "Add…"))
+		pagetest.Settle()
+		if want := []string{`service_share {"action":"add","emails":["bob@company.com","eve@company.com"],"service_id":"wiki"}`}; !slices.Equal(p.tools, want) {
+			t.Errorf("called %q, want %q", p.tools, want)
+		}
+		p.gateway[protocol.CatalogCall.Name] = func(any) (any, error) {
+			return protocol.CatalogCallResult{Fault: protocol.NewFault(protocol.FaultInvalidArgs, "x is no email address")}, nil
+		}
+		entry(t, p, "ann@").SetText("x")
+		test.Tap(pagetest.Button(t, p.Box, "Add…"))
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "Not added: x is no email address.")
+		if got := entry(t, p, "ann@").Text; got != "x" {
+			t.Errorf("the field has %q, want what the person typed", got)
+		}
+	})
+}
+
+func TestALinkIsCopiedAndNotShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		p.show(view(), published())
+		p.gateway[protocol.ServiceLink.Name] = func(params any) (any, error) {
+			return protocol.ServiceLinkResult{URL: "http://wiki-x.localhost:8787/link?for=" + params.(protocol.ServiceLinkParams).Email}, nil
+		}
+		p.open("wiki")
+		test.Tap(widgettest.Find(p.Box, func(b *widgets.Button) bool { return b.Name == "Copy link for ann@company.com" }))
+		pagetest.Settle()
+		if want := []string{"copy http://wiki-x.localhost:8787/link?for=ann@company.com"}; !slices.Equal(p.host.Did, want) {
+			t.Errorf("did %q, want %q", p.host.Did, want)
+		}
+		pagetest.Shows(t, p.Box, "It lets ann@company.com in once, within a day.")
+		if widgettest.Find(p.Box, func(b *widgets.Button) bool { return b.Name == "Copy link for *@company.com" }) != nil {
+			t.Error("a pattern has a link, want none: it stands for several people")
+		}
+	})
+}
+
+func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
+	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
+		for _, width := range []float32{880, 480} {
+			synctest.Test(t, func(t *testing.T) {
+				p := newTestPage(t, mode, width)
+				w := pagetest.Window(t, p.Box, width, 760)
+				size := name + fmt.Sprint("-", width)
+				p.show(view(), State{Loaded: true})
+				pagetest.Shot(t, w, "services-empty-"+size)
+				p.show(view(), published())
+				pagetest.Shot(t, w, "services-list-"+size)
+				p.open("wiki")
+				p.Box.Refresh()
+				pagetest.Shot(t, w, "services-detail-"+size)
+				p.open("demo")
+				pagetest.Shot(t, w, "services-everyone-"+size)
+				p.OpenAt(host.New(Title))
+				entry(t, p, "3000").SetText("3000")
+				pagetest.Settle()
+				pagetest.Shot(t, w, "services-form-"+size)
+				p.openTarget(published().Services[0])
+				pagetest.Settle()
+				pagetest.Shot(t, w, "services-change-"+size)
+			})
+		}
+	}
+}

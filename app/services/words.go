@@ -1,0 +1,92 @@
+package services
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"fairlead/app/feed"
+	"fairlead/app/lists"
+	"fairlead/app/wording"
+	"fairlead/gateway/protocol"
+)
+
+// stateText says whether an app can be visited now. warn is for what the person should not overlook.
+func stateText(v feed.View, s protocol.Service) (text string, warn bool) {
+	n, ok := v.Machines.Find(s.NodeID)
+	switch {
+	case !s.Enabled:
+		return "off", false
+	case !ok || !n.Online:
+		return "machine offline", true
+	case !s.SignIn:
+		return "on for everyone", true
+	}
+	return "on", false
+}
+
+// audience says who gets in.
+func audience(s protocol.Service) string {
+	switch n := len(s.Visitors); {
+	case !s.SignIn:
+		return "everyone, without a sign-in"
+	case n > 0:
+		return "you and " + wording.Plural(n, "visitor", "visitors")
+	}
+	return "you alone"
+}
+
+// summary is the second line of an app in the list.
+func summary(v feed.View, s protocol.Service) string {
+	return wording.Join(" · ", v.Machines.Name(s.NodeID), s.Target, audience(s))
+}
+
+// factsOf lists what is known about an app.
+func factsOf(v feed.View, s protocol.Service, now time.Time) []wording.Fact {
+	state, _ := stateText(v, s)
+	var list wording.Facts
+	list.Add("Status", strings.ToUpper(state[:1])+state[1:])
+	list.Add("Machine", v.Machines.Name(s.NodeID))
+	list.Add("App", s.Target)
+	list.Add("Published", wording.When(s.CreatedAt, now))
+	return list
+}
+
+// title returns the title of an app with visible control characters.
+func title(s protocol.Service) string {
+	text, _ := wording.Reveal(s.Title)
+	return text
+}
+
+// isPattern reports whether a visitor stands for several people, who get no link.
+func isPattern(visitor string) bool { return strings.Contains(visitor, "*") }
+
+// linkText says what a copied link does.
+func linkText(email string) string {
+	who := "you"
+	if email != "" {
+		who = email
+	}
+	return fmt.Sprintf("The link was copied. It lets %s in once, within a day. Whoever has it gets in, so give it to nobody else. It is not shown again.", who)
+}
+
+// emailsIn splits a text into addresses and patterns.
+func emailsIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\n\t", r) })
+}
+
+// Who gets in, as the form offers it.
+const (
+	onlyYou     = "Only you"
+	andVisitors = "You and visitors"
+	everybody   = "Everyone, without a sign-in"
+)
+
+// everyoneWarning says what it means to publish for everyone.
+const everyoneWarning = "Everyone who reaches the address can use the app, without a sign-in. Do this only with apps that ask for a password themselves."
+
+// machineChoices lists the machines that can have a published app, those that are online first.
+func machineChoices(v feed.View) []protocol.NodeInfo {
+	return append(lists.Without(v.Machines, func(n protocol.NodeInfo) bool { return !n.Online }),
+		lists.Without(v.Machines, func(n protocol.NodeInfo) bool { return n.Online })...)
+}
