@@ -112,7 +112,8 @@ func (a *attempt) spawn(wg *crash.Group, f func()) {
 	})
 }
 
-// watch cancels the attempt when an end disconnects or nothing is received for [stall].
+// watch cancels the attempt when an end disconnects or nothing is received for [stall]. A transfer in
+// which nothing moves has no speed.
 func (a *attempt) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -126,7 +127,8 @@ func (a *attempt) watch(ctx context.Context) {
 		case <-a.relay.dst.link.Gone():
 			a.cancel(disconnectedError(a.relay.dst.name))
 			return
-		case <-tick.C:
+		case now := <-tick.C:
+			a.mover.live.expireSpeed(now)
 			limit := stall
 			if a.awaitsAnswer.Load() {
 				limit = answerLimit

@@ -20,6 +20,7 @@ type live struct {
 	isContinued   bool   // it ran before the gateway was restarted, which the journal does not say yet
 	needsApproval bool   // waits for a renewed approval; does not count as running meanwhile
 	speed         meter
+	movedAt       time.Time // time of the last progress with more bytes
 	lastPublished time.Time // time of the last published progress
 	// monotonicExpiry is row.ExpiresAt on the monotonic clock; expiryOf is the value of
 	// row.ExpiresAt from which it was computed.
@@ -60,6 +61,9 @@ func (v *live) setProgress(p stream.ProgressReport) {
 		v.mu.Unlock()
 		return
 	}
+	if p.Bytes > t.BytesDone {
+		v.movedAt = now
+	}
 	t.BytesDone, t.FilesDone, t.Current = p.Bytes, p.Files, p.Current
 	t.Speed, t.ETA = 0, 0
 	if t.State == protocol.TransferRunning { // otherwise the attempt is about to stop
@@ -75,6 +79,25 @@ func (v *live) setProgress(p stream.ProgressReport) {
 	row := *t
 	v.mu.Unlock()
 	if show {
+		publish(v.bus, row)
+	}
+}
+
+// speedExpiry is the time without new bytes after which a transfer has no speed.
+const speedExpiry = 5 * time.Second
+
+// expireSpeed publishes that the transfer has no speed, once nothing has moved for [speedExpiry]: without
+// progress, nobody else would.
+func (v *live) expireSpeed(now time.Time) {
+	v.mu.Lock()
+	t := &v.row.Transfer
+	expired := t.Speed > 0 && now.Sub(v.movedAt) >= speedExpiry
+	if expired {
+		t.Speed, t.ETA, v.speed = 0, 0, meter{}
+	}
+	row := *t
+	v.mu.Unlock()
+	if expired {
 		publish(v.bus, row)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"fairlead/gateway/event"
@@ -77,4 +78,35 @@ func TestEndIsVisibleOnceItIsStored(t *testing.T) {
 	if stored, err := e.Get(t.Context(), protocol.TransferParams{ID: "x"}); err != nil || stored.State != protocol.TransferFailed {
 		t.Errorf("history: got %s, %v, want failed", stored.State, err)
 	}
+}
+
+func TestATransferThatStallsHasNoSpeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &live{bus: new(event.Bus), row: store.Transfer{Transfer: protocol.Transfer{State: protocol.TransferRunning, Bytes: 100 << 20}}}
+		for i := range 3 {
+			j.setProgress(stream.ProgressReport{Bytes: int64(i+1) << 20, Current: "a"})
+			time.Sleep(time.Second)
+		}
+		moving := j.view()
+		j.expireSpeed(time.Now())
+		if got := j.view(); got.Speed != moving.Speed || got.Speed == 0 || got.ETA == 0 {
+			t.Fatalf("after a second without bytes: got %d bytes/s, ETA %d ms; want %d bytes/s and an ETA", got.Speed, got.ETA, moving.Speed)
+		}
+		time.Sleep(speedExpiry)
+		published := j.bus.Subscribe()
+		defer published.Close()
+		j.expireSpeed(time.Now())
+		if c, err := published.Next(t.Context()); err != nil || c.Transfer == nil || c.Transfer.Speed != 0 {
+			t.Errorf("published: got %+v, %v; want the transfer without a speed", c.Transfer, err)
+		}
+		if got := j.view(); got.Speed != 0 || got.ETA != 0 || got.BytesDone != 3<<20 {
+			t.Errorf("stalled: got %d bytes/s, ETA %d ms, %d bytes done; want no speed, no ETA, %d bytes", got.Speed, got.ETA, got.BytesDone, 3<<20)
+		}
+		j.setProgress(stream.ProgressReport{Bytes: 4 << 20, Current: "a"})
+		time.Sleep(time.Second)
+		j.setProgress(stream.ProgressReport{Bytes: 5 << 20, Current: "a"})
+		if got := j.view().Speed; got != 1<<20 {
+			t.Errorf("moving again: got %d bytes/s, want %d", got, 1<<20)
+		}
+	})
 }
