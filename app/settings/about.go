@@ -27,6 +27,18 @@ func textRow(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject
 	return labelledValue(label, value, buttons...)
 }
 
+// pathRow is a folder of the gateway's computer in one line, with a button that copies its whole path,
+// and one that opens it on this computer.
+func (p *view) pathRow(label, path string) fyne.CanvasObject {
+	value := widgets.NewText(path, style.ColorText, "text")
+	value.Ellipsis, value.IsPath = true, true
+	buttons := []fyne.CanvasObject{widgets.NewQuietButton("Copy", "copy", func() { p.e.Copy(path) })}
+	if p.o.Local != nil {
+		buttons = append(buttons, widgets.NewQuietButton("Open", "folder", func() { p.e.Open(host.Folder(path)) }))
+	}
+	return labelledValue(label, value, buttons...)
+}
+
 func secretsText(st protocol.Status) string {
 	switch st.SecretStore {
 	case "keychain":
@@ -67,7 +79,7 @@ func (p *view) aboutPage() fyne.CanvasObject {
 		rows = append(rows, textRow("Gateway", st.Version))
 	}
 	if st.Home != "" {
-		rows = append(rows, textRow("Data", st.Home, p.openHome(st.Home)...))
+		rows = append(rows, p.pathRow("Data", st.Home))
 	}
 	rows = append(rows, textRow("Keys and tokens", secretsText(st)))
 	if st.StartedAt > 0 {
@@ -80,14 +92,6 @@ func (p *view) aboutPage() fyne.CanvasObject {
 		all = append(all, p.section(newsSection, text))
 	}
 	return form(append(all, p.licences())...)
-}
-
-// openHome is the button that opens the data folder, if it is on this computer.
-func (p *view) openHome(home string) []fyne.CanvasObject {
-	if p.o.Local == nil {
-		return nil
-	}
-	return []fyne.CanvasObject{widgets.NewQuietButton("Open", "folder", func() { p.e.Open(host.Folder(home)) })}
 }
 
 // licences is the list of libraries, folded.

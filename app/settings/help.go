@@ -36,7 +36,7 @@ func (p *view) help() fyne.CanvasObject {
 		mutedText("Checks the data folder, the keychain, the gateway, the machines and the model."),
 		widgets.Flow(style.Inside, c.check, c.copy), c.status, c.list)}
 	if l := p.o.Local; l != nil {
-		rows = append(rows, p.section(logsSection, textRow("Folder", l.LogDir, widgets.NewQuietButton("Open", "folder", func() { p.e.Open(host.Folder(l.LogDir)) }))))
+		rows = append(rows, p.section(logsSection, p.pathRow("Folder", l.LogDir)))
 	}
 	keys := widgets.NewButton("Show all shortcuts", "", func() { p.e.Open(host.Page(shortcutsSection)) })
 	return form(append(rows, p.section(shortcutsSection, mutedText(widgets.ShortcutName("/", false)+" shows them from everywhere."), widgets.Row(style.Inside, -1, keys)))...)

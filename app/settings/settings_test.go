@@ -264,18 +264,26 @@ func TestGatewayElsewhereHasNoSettingsOfThisComputer(t *testing.T) {
 func TestAboutSaysWhereThingsAre(t *testing.T) {
 	inPage(t, &computer{}, func(t *testing.T, p *bench) {
 		p.e.Feed.Update(func(v *feed.View) {
-			v.Status.Status = protocol.Status{Home: "/home/me/data", SecretStore: "/home/me/data/secrets.json"}
+			v.Status.Status = protocol.Status{Home: "/home/ann/.local/share/fairlead", SecretStore: "/home/ann/.local/share/fairlead/secrets.json"}
 		}, p.e.Feed.All()...)
 		p.o.About = About{Version: "1.2.3", Commit: "abcdef12"}
 		page := p.aboutPage()
-		for _, want := range []string{"1.2.3 (abcdef12)", "/home/me/data", "secrets.json"} {
+		for _, want := range []string{"1.2.3 (abcdef12)", "/home/ann/.local/share/fairlead", "secrets.json"} {
 			if !strings.Contains(texts(page), want) {
 				t.Errorf("%q is not shown", want)
 			}
 		}
-		test.Tap(pagetest.Button(t, page, "Copy"))
-		if !strings.Contains(strings.Join(p.Did, ""), "copy Fairlead 1.2.3 (abcdef12)") {
-			t.Errorf(`got %q, want "copy Fairlead 1.2.3 (abcdef12)" in Did`, p.Did)
+		for _, b := range widgettest.All[*widgets.Button](page) {
+			if b.Text == "Copy" {
+				test.Tap(b)
+			}
+		}
+		if got, want := strings.Join(p.Did, "; "), "copy Fairlead 1.2.3 (abcdef12)"; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "copy /home/ann/.local/share/fairlead") {
+			t.Errorf("the buttons copy: got %q, want %q and the data folder", got, want)
+		}
+		page.Resize(fyne.NewSize(340, 1200))
+		if want := "/home/…/share/fairlead<"; !strings.Contains(test.RenderObjectToMarkup(page), want) {
+			t.Errorf("the data folder in a narrow window: got no %q, want it shortened in the middle", want)
 		}
 		test.Tap(pagetest.Button(t, page, "Show"))
 		if !strings.Contains(texts(page), "fyne.io/fyne") {

@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/style"
+	"fairlead/app/wording"
 )
 
 // Text is one line of text without padding. With Ellipsis it is cut to the available width.
@@ -20,6 +21,8 @@ type Text struct {
 	Style    fyne.TextStyle
 	Align    fyne.TextAlign
 	Ellipsis bool
+	// IsPath cuts a path in its middle, with Ellipsis.
+	IsPath bool
 	// Suffix stays visible when the text is cut, unless it takes most of the width.
 	Suffix string
 }
@@ -79,11 +82,7 @@ func (r *textRenderer) update() {
 func (r *textRenderer) Layout(size fyne.Size) {
 	text := r.t.Text + r.t.Suffix
 	if r.t.Ellipsis && r.full.Width > size.Width+0.5 {
-		if r.tail > 0 && r.tail < size.Width/2 {
-			text = truncate(r.t.Text, size.Width-r.tail, r.text.TextSize, r.text.TextStyle) + r.t.Suffix
-		} else {
-			text = truncate(text, size.Width, r.text.TextSize, r.text.TextStyle)
-		}
+		text = r.shorten(size.Width)
 	}
 	if r.text.Text != text {
 		r.text.Text, r.text.FontSource = text, singleFont(text, r.t.Style)
@@ -91,6 +90,21 @@ func (r *textRenderer) Layout(size fyne.Size) {
 	}
 	r.text.Move(fyne.NewPos(0, (size.Height-r.full.Height)/2))
 	r.text.Resize(fyne.NewSize(size.Width, r.full.Height))
+}
+
+// shorten cuts the text to a width.
+func (r *textRenderer) shorten(width float32) string {
+	text, size, font := r.t.Text+r.t.Suffix, r.text.TextSize, r.text.TextStyle
+	if r.t.IsPath {
+		fits := func(short string) bool { return MeasureText(short, size, font).Width <= width }
+		if text = wording.ShortenPath(text, fits); fits(text) {
+			return text
+		}
+	}
+	if r.tail > 0 && r.tail < width/2 {
+		return truncate(r.t.Text, width-r.tail, size, font) + r.t.Suffix
+	}
+	return truncate(text, width, size, font)
 }
 
 func (r *textRenderer) MinSize() fyne.Size {

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -49,6 +50,25 @@ func VisibleName(name string) string {
 	return revealIf(name, func(r rune) bool {
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
 	})
+}
+
+// ShortenPath leaves out folders in the middle of a path until it fits: /home/…/fairlead/logs. If its
+// last name alone is too long, it returns that.
+func ShortenPath(path string, fits func(string) bool) string {
+	sep := "/"
+	if !strings.Contains(path, sep) {
+		sep = `\`
+	}
+	parts := strings.Split(path, sep)
+	if len(parts) == 1 || fits(path) {
+		return path
+	}
+	for i := 3; i < len(parts); i++ {
+		if short := strings.Join(slices.Concat(parts[:2], []string{"…"}, parts[i:]), sep); fits(short) {
+			return short
+		}
+	}
+	return "…" + sep + parts[len(parts)-1]
 }
 
 // ShortenMiddle shortens a name to n characters, in its middle because of the extension.

@@ -3,6 +3,7 @@ package wording
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestHiddenCharactersAreShown(t *testing.T) {
@@ -51,6 +52,27 @@ func TestLongNameKeepsItsExtension(t *testing.T) {
 	for name, want := range map[string]string{"short.pdf": "short.pdf", "A report about the whole year.pdf": "A report abou…ar.pdf"} {
 		if got := ShortenMiddle(name, 20); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestLongPathsLoseFoldersInTheMiddle(t *testing.T) {
+	for _, c := range []struct {
+		path  string
+		width int
+		want  string
+	}{
+		{"/home/ann/.local/share/fairlead/logs", 40, "/home/ann/.local/share/fairlead/logs"},
+		{"/home/ann/.local/share/fairlead/logs", 30, "/home/…/share/fairlead/logs"},
+		{"/home/ann/.local/share/fairlead/logs", 20, "/home/…/logs"},
+		{"/home/ann/.local/share/fairlead/logs", 8, "…/logs"},
+		{`C:\Users\ann\AppData\Local\Fairlead\logs`, 29, `C:\Users\…\Fairlead\logs`},
+		{"/srv/data", 5, "…/data"},
+		{"a-very-long-name", 5, "a-very-long-name"},
+	} {
+		fits := func(s string) bool { return utf8.RuneCountInString(s) <= c.width }
+		if got := ShortenPath(c.path, fits); got != c.want {
+			t.Errorf("%s in %d characters: got %s, want %s", c.path, c.width, got, c.want)
 		}
 	}
 }
