@@ -47,7 +47,7 @@ func (v *callView) rows(q protocol.Question, o *options) (rows []fyne.CanvasObje
 		rows = append(rows, v.machine(q))
 	}
 	rows = append(rows, v.serverTool(q.ServerTool)...)
-	rows = append(rows, v.fact("asked by", question.AskerText(q.AskedBy)))
+	rows = append(rows, v.fact("asked by", question.Asker(v.view, q.AskedBy, q.SessionKey)))
 	if q.IsCall() {
 		rows = append(rows, v.call(q, o)...)
 	}

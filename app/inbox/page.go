@@ -266,7 +266,7 @@ func (r *row) set(g question.Group) {
 	r.title.Set(title, widgets.Choose(g.Later != 0, style.ColorMuted, style.ColorText))
 	r.title.Refresh()
 	r.deny.SetText(deny)
-	text, _ := wording.Reveal(question.AskerText(g.AskedBy) + " · " + display.Why(g.Question))
+	text, _ := wording.Reveal(question.Asker(r.page.env.Feed.View(), g.AskedBy, g.SessionKey) + " · " + display.Why(g.Question))
 	r.text.SetText(text)
 	r.tick(r.page.clock())
 }

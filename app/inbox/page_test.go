@@ -135,6 +135,26 @@ func TestAskerTextNamesTheBuiltInOperator(t *testing.T) {
 	}
 }
 
+func TestAQuestionOfAChatShowsTheTitleThatTheChatHasNow(t *testing.T) {
+	var v feed.View
+	v.Sessions.List = []protocol.SessionEntry{{SessionKey: "titled", Title: "Photos"}, {SessionKey: "new"}}
+	for _, c := range []struct {
+		by   protocol.AskedBy
+		key  protocol.SessionKey
+		want string
+	}{
+		{protocol.AskedBy{Kind: "chat"}, "titled", "chat “Photos”"},
+		{protocol.AskedBy{Kind: "chat", Name: "Old title"}, "titled", "chat “Photos”"},
+		{protocol.AskedBy{Kind: "chat"}, "new", "chat “New chat”"},
+		{protocol.AskedBy{Kind: "chat", Name: "Its title"}, "deleted", "chat “Its title”"},
+		{protocol.AskedBy{Kind: "schedule", Name: "Backups"}, "titled", "schedule “Backups”"},
+	} {
+		if got := question.Asker(v, c.by, c.key); got != c.want {
+			t.Errorf("%+v in %s: got %s, want %s", c.by, c.key, got, c.want)
+		}
+	}
+}
+
 func TestInboxShowsTheTimeLeftWhoeverHasSeenTheQuestion(t *testing.T) {
 	in, _ := newInboxBench(t)
 	v := inboxView()

@@ -103,6 +103,14 @@ func AskerText(by protocol.AskedBy) string {
 	return text
 }
 
+// Asker is [AskerText] with the title that the chat has by now: at its first message it had none.
+func Asker(v feed.View, by protocol.AskedBy, key protocol.SessionKey) string {
+	if s, ok := v.Session(key); ok && by.Kind == askedByChat {
+		by.Name = feed.TitleOf(s)
+	}
+	return AskerText(by)
+}
+
 func quote(name string) string {
 	if name == "" {
 		return ""
