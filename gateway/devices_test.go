@@ -254,7 +254,7 @@ func TestAMachineThatOffersMoreWaitsForTheOwner(t *testing.T) {
 	h.until("it is offline", func() bool { return !h.info("laptop").Online })
 	stop, ended = h.node(m, peer.ID(), node.Confinement{Mode: "full", Network: "allowed"})
 	r := h.request(protocol.AskWiden)
-	if text := strings.Join(r.Pairing.Wider, "; "); !strings.Contains(text, "full instead of read-only") || !strings.Contains(text, "network") {
+	if text := strings.Join(r.Pairing.Wider, "; "); !strings.Contains(text, "full access instead of reading only") || !strings.Contains(text, "network") {
 		t.Errorf("the owner reads %q, want the wider access and the network", text)
 	}
 	h.until("all its tools are held", func() bool { n := h.info("laptop"); return n.Online && len(n.Held) == len(n.Tools) })

@@ -32,10 +32,10 @@ func TestWiderReachWithholdsItsTools(t *testing.T) {
 		"a new tool":         {with(func(r *protocol.Reach) { r.Tools = append(r.Tools, "Write") }), []string{"Write"}, "the tool Write"},
 		"a new ability":      {with(func(r *protocol.Reach) { r.Caps = append(r.Caps, "text.search") }), all, "text.search"},
 		"a tighter sandbox":  {with(func(r *protocol.Reach) { r.Sandbox = "read-only" }), nil, ""},
-		"a looser sandbox":   {with(func(r *protocol.Reach) { r.Sandbox = "full" }), all, "full instead of workspace-write"},
-		"no sandbox":         {with(func(r *protocol.Reach) { r.Sandbox = "" }), all, "not at all"},
+		"a looser sandbox":   {with(func(r *protocol.Reach) { r.Sandbox = "full" }), all, "full access instead of writing in the workspace"},
+		"no sandbox":         {with(func(r *protocol.Reach) { r.Sandbox = "" }), all, "no limits instead of writing in the workspace"},
 		"an unknown sandbox": {with(func(r *protocol.Reach) { r.Sandbox = "trust me" }), all, "trust me"},
-		"network asks":       {with(func(r *protocol.Reach) { r.Network = "ask" }), all, "ask instead of blocked"},
+		"network asks":       {with(func(r *protocol.Reach) { r.Network = "ask" }), all, "after a question each time instead of blocked"},
 		"network":            {with(func(r *protocol.Reach) { r.Network = "allowed" }), all, "allowed instead of blocked"},
 		"the whole disk":     {with(func(r *protocol.Reach) { r.Disk = true }), all, "the whole disk"},
 		"a folder inside":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/home/a/docs/sub"}} }), nil, ""},
@@ -49,7 +49,7 @@ func TestWiderReachWithholdsItsTools(t *testing.T) {
 		}), []string{"Bash", "Read", "Write"}, "the tool Write"},
 		"a folder of windows":    {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: `C:\Users`}} }), all, `C:\Users`},
 		"a name that lies":       {with(func(r *protocol.Reach) { r.Folders = []protocol.Folder{{Path: "/x\nto read"}} }), all, `"/x\nto read"`},
-		"a node of the original": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "not at all instead of workspace-write"},
+		"a node of the original": {&protocol.Reach{Tools: all, Caps: was.Caps}, all, "no limits instead of writing in the workspace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			words, held := newReach(was, c.is)
