@@ -109,6 +109,7 @@ var only = map[string][]string{
 	"github.com/aymanbagabas/":             {"gateway/peer/diff"},
 	"github.com/rogpeppe/go-internal/diff": {"gateway/peer/diff"},
 	"github.com/coreos/go-oidc/":           {"gateway/signin"},
+	"github.com/go-webauthn/":              {"gateway/signin"},
 }
 
 // noToolkit are packages under app that work without Fyne.

@@ -27,7 +27,7 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 	g.services.OnChange(g.addresses.Sync)
 	g.config.OnChange(g.addresses.ConfigChanged)
 	in := signin.New(signin.Options{
-		Config: func() config.Services { return g.config.Get().Services }, Secret: g.config.Secret, Base: g.signInBase,
+		Config: func() config.Services { return g.config.Get().Services }, Secret: g.config.Secret, Base: g.signInBase, Passkeys: g.store.Services,
 	})
 	g.visits = service.NewVisits(g.store.Services, in)
 	g.site = service.NewSite(g.services, g.visits, func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {

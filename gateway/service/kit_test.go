@@ -45,7 +45,7 @@ func newSite(t *testing.T) *site {
 	}
 	t.Cleanup(func() { db.Close() })
 	s := &site{db: db}
-	s.visits = NewVisits(db.Services, signin.New(signin.Options{Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.server.URL }}))
+	s.visits = NewVisits(db.Services, signin.New(signin.Options{Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.server.URL }, Passkeys: db.Services}))
 	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, ok := NameIn(r.Host)
 		if !ok {

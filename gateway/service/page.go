@@ -15,24 +15,26 @@ type page struct {
 	Retries     bool   // it loads again by itself
 	Link        string // secret of a link that the page's button uses
 	Leaves      bool   // its button signs the visitor out
-	Ways        []signin.Way
+	Ways        signin.Ways
+	Passkey     string // what its form does with a passkey: create or get
 	Back        string // where the visitor goes after signing in, or tries again
 }
 
 var (
-	noService = page{Title: "There is nothing here", Text: "This address leads to no app now. Its owner may have closed it."}
-	signIn    = page{Title: "Sign in", Text: "Open this address with the link that its owner gave you. A link works once; then this browser is known."}
-	usedLink  = page{Title: "This link does not work", Text: "It was used already or is older than a day. Ask the owner for a new one."}
-	otherSite = page{Title: "Open the link again", Text: "Another site tried to use this link for you."}
-	neighbour = page{Title: "Another app tried to use this one", Text: "A page of another app made this request. Open this app itself instead."}
-	offline   = page{Title: "The computer is offline", Text: "The app runs on a computer that is not connected now. This page tries again by itself.", Retries: true}
-	denied    = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
-	silent    = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}
-	misplaced = page{Title: "There is nothing here", Text: "No app has this address. Check it, or ask the owner for a new link."}
-	noProxy   = page{Title: "This address is for a proxy", Text: "The owner can name the proxy's address in the setting services.trustedProxies."}
-	broken    = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
-	leavePage = page{Title: "Sign out?", Text: "This app then asks you to sign in again.", Leaves: true}
-	enterPage = page{Text: "The link works once. Then this browser is known."}
+	noService   = page{Title: "There is nothing here", Text: "This address leads to no app now. Its owner may have closed it."}
+	signIn      = page{Title: "Sign in", Text: "Open this address with the link that its owner gave you. A link works once; then this browser is known."}
+	usedLink    = page{Title: "This link does not work", Text: "It was used already or is older than a day. Ask the owner for a new one."}
+	otherSite   = page{Title: "Open the link again", Text: "Another site tried to use this link for you."}
+	neighbour   = page{Title: "Another app tried to use this one", Text: "A page of another app made this request. Open this app itself instead."}
+	offline     = page{Title: "The computer is offline", Text: "The app runs on a computer that is not connected now. This page tries again by itself.", Retries: true}
+	denied      = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
+	silent      = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}
+	misplaced   = page{Title: "There is nothing here", Text: "No app has this address. Check it, or ask the owner for a new link."}
+	noProxy     = page{Title: "This address is for a proxy", Text: "The owner can name the proxy's address in the setting services.trustedProxies."}
+	broken      = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
+	passkeyPage = page{Title: "Use a passkey next time?", Text: "You then sign in to this app with your fingerprint, your face or the PIN of your device.", Passkey: "create"}
+	leavePage   = page{Title: "Sign out?", Text: "This app then asks you to sign in again.", Leaves: true}
+	enterPage   = page{Text: "The link works once. Then this browser is known."}
 )
 
 // unlisted is the page for somebody who signed in with an address that is not on the list.
@@ -65,7 +67,11 @@ func answer(w http.ResponseWriter, r *http.Request, status int, p page) {
 		return
 	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'")
+	policy := "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+	if p.Passkey != "" {
+		policy += "; script-src 'self'; connect-src 'self'"
+	}
+	h.Set("Content-Security-Policy", policy)
 	// The app must not see the link, but with no-referrer browsers send the page's own form with the origin
 	// null, as if another site had sent it.
 	h.Set("Referrer-Policy", "strict-origin")

@@ -114,7 +114,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		answer(w, r, http.StatusInternalServerError, broken)
 		return
 	case may == unknownVisitor:
-		answer(w, r, http.StatusUnauthorized, p.visits.signInPage(r))
+		answer(w, r, http.StatusUnauthorized, p.visits.signInPage(r, v))
 		return
 	case may == unlistedVisitor:
 		answer(w, r, http.StatusForbidden, unlisted(visitor.Email))
@@ -133,6 +133,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, t.Path, http.StatusFound)
 		return
 	}
+	p.visits.signIn.EndOffer(r)
 	// The visit ends when the service changes.
 	visit, end := context.WithCancel(r.Context())
 	defer end()

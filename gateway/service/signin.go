@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -16,14 +17,16 @@ import (
 // SignIn lets visitors prove that they have an email address.
 type SignIn interface {
 	// Ways returns the ways that work at the host of a request.
-	Ways(*http.Request) []signin.Way
+	Ways(*http.Request, protocol.Service) signin.Ways
 	// Serve answers a request for a path of its own on the host of a service. It returns what the
 	// visitor has proven; without that and without an error, it has answered.
-	Serve(http.ResponseWriter, *http.Request, protocol.ServiceID) (*signin.Proof, error)
+	Serve(http.ResponseWriter, *http.Request, protocol.Service) (*signin.Proof, error)
 	// Callback answers the browser that comes back from a provider, and hands over to the service.
 	Callback(http.ResponseWriter, *http.Request) error
-	// Allow reports whether the source of a request may try one more secret.
-	Allow(*http.Request) bool
+	// OfferPasskey lets a visitor who has just signed in make a first passkey, if the host allows one.
+	OfferPasskey(http.ResponseWriter, *http.Request, protocol.Service, signin.Visitor) bool
+	// EndOffer ends that, before the visitor reaches the app.
+	EndOffer(*http.Request)
 }
 
 // SignInName is the first part of the host name to which providers send browsers back. No service has
@@ -41,7 +44,17 @@ func (p *Site) ServeCallback(w http.ResponseWriter, r *http.Request) {
 
 // prove serves the paths at which a visitor proves an address.
 func (v *Visits) prove(w http.ResponseWriter, r *http.Request, s protocol.Service) {
-	proof, err := v.signIn.Serve(w, r, s.ID)
+	if r.Method != http.MethodGet && isFromOtherSite(r) {
+		answer(w, r, http.StatusForbidden, otherSite)
+		return
+	}
+	if r.URL.Path == signin.PasskeyPath && r.Method == http.MethodGet {
+		p := passkeyPage
+		p.Back = signin.LocalPath(r.URL.Query().Get("to"))
+		answer(w, r, http.StatusOK, p)
+		return
+	}
+	proof, err := v.signIn.Serve(w, r, s)
 	if err == nil && proof != nil {
 		err = v.welcome(w, r, s, *proof)
 	}
@@ -53,23 +66,40 @@ func (v *Visits) prove(w http.ResponseWriter, r *http.Request, s protocol.Servic
 // welcome signs in who has proven an address, whether or not it is on the list: check decides at each
 // request what they may do.
 func (v *Visits) welcome(w http.ResponseWriter, r *http.Request, s protocol.Service, proof signin.Proof) error {
-	email, err := normalAddress(proof.Email)
-	if err != nil || strings.Contains(email, "*") { // which would be a pattern
-		return &signin.Refusal{Status: http.StatusForbidden, Title: "This address cannot be used", Text: proof.Email + " is no address that can be on a list of visitors."}
+	secret, now, life := rand.Text(), time.Now(), visitLife
+	visit := store.Visit{Hash: hash(secret), Service: s.ID, IsOwner: proof.IsOwner}
+	if !proof.IsOwner {
+		var err error
+		visit.Email, err = normalAddress(proof.Email)
+		if err != nil || strings.Contains(visit.Email, "*") { // which would be a pattern
+			return &signin.Refusal{Status: http.StatusForbidden, Title: "This address cannot be used", Text: proof.Email + " is no address that can be on a list of visitors."}
+		}
+		if !Matches(s.Visitors, visit.Email) {
+			life = linkLife
+		}
 	}
-	life := visitLife
-	if !Matches(s.Visitors, email) {
-		life = linkLife
-	}
-	secret, now := rand.Text(), time.Now()
-	visit := store.Visit{Hash: hash(secret), Service: s.ID, Email: email, ExpiresAt: now.Add(life).UnixMilli()}
+	visit.ExpiresAt = now.Add(life).UnixMilli()
 	if err := v.store.PutVisit(r.Context(), visit, now.UnixMilli()); err != nil {
 		return err
 	}
-	slog.Info("A visitor signed in", "service", s.ID, "email", email)
+	slog.Info("A visitor signed in", "service", s.ID, "email", visit.Email)
 	setCookie(w, r, s.ID, secret, int(life.Seconds()))
-	http.Redirect(w, r, proof.To, http.StatusSeeOther)
+	if proof.ByPasskey || life < visitLife {
+		http.Redirect(w, r, proof.To, http.StatusSeeOther)
+		return nil
+	}
+	v.goOn(w, r, s, visit, proof.To)
 	return nil
+}
+
+// goOn leads a visitor who has just signed in to a path of the app. A browser comes by the offer of a
+// passkey if the visitor has none.
+func (v *Visits) goOn(w http.ResponseWriter, r *http.Request, s protocol.Service, visit store.Visit, to string) {
+	who := signin.Visitor{Email: visit.Email, IsOwner: visit.IsOwner}
+	if strings.Contains(r.Header.Get("Accept"), "text/html") && v.signIn.OfferPasskey(w, r, s, who) {
+		to = signin.PasskeyPath + "?" + url.Values{"to": {to}}.Encode()
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // refuse shows why a sign-in failed.
@@ -84,10 +114,13 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // signInPage shows the ways in which a visitor can sign in, and leads back to where the visitor is.
-func (v *Visits) signInPage(r *http.Request) page {
+func (v *Visits) signInPage(r *http.Request, s protocol.Service) page {
 	p := signIn
-	if p.Ways = v.signIn.Ways(r); len(p.Ways) == 0 {
+	if p.Ways = v.signIn.Ways(r, s); p.Ways.IsEmpty() {
 		return p
+	}
+	if p.Ways.Passkey {
+		p.Passkey = "get"
 	}
 	p.Text, p.Back = "Show that you are one of the visitors of this app. A link from its owner works too.", "/"
 	if r.Method == http.MethodGet {

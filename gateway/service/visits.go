@@ -32,12 +32,13 @@ const (
 
 // Visits let visitors in: the owner, and those on the list of a service.
 type Visits struct {
-	store  VisitStore
-	signIn SignIn
+	store   VisitStore
+	signIn  SignIn
+	guesses signin.Limits // of links
 }
 
 // NewVisits returns visits that a store holds.
-func NewVisits(s VisitStore, in SignIn) *Visits { return &Visits{s, in} }
+func NewVisits(s VisitStore, in SignIn) *Visits { return &Visits{store: s, signIn: in} }
 
 // Link returns an address that lets one visitor in, once, within a day. Without an email it is for the
 // owner. The error is a *protocol.Fault, or that of the store.
@@ -164,7 +165,7 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 		answer(w, r, http.StatusForbidden, otherSite)
 		return
 	}
-	if !v.signIn.Allow(r) {
+	if !v.guesses.Allow(r) {
 		refuse(w, r, signin.TooMany)
 		return
 	}
@@ -180,6 +181,6 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 		answer(w, r, http.StatusForbidden, usedLink)
 	default:
 		setCookie(w, r, s.ID, secret, int(visitLife.Seconds()))
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		v.goOn(w, r, s, visit, "/")
 	}
 }

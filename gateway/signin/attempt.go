@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-webauthn/webauthn/webauthn"
 	"golang.org/x/time/rate"
 
 	"fairlead/gateway/protocol"
@@ -27,6 +28,9 @@ type attempt struct {
 	to              string // the path at which the visitor began
 	email           string // proven; empty before
 	expires         time.Time
+
+	ceremony *webauthn.SessionData // of a passkey; without a provider
+	visitor  Visitor               // who makes one; zero for a sign-in
 }
 
 // back returns the address at which the visitor can try again.
@@ -86,15 +90,16 @@ const (
 	maxSources = 10_000
 )
 
-// limits bound the attempts of each source. The zero value is ready.
-type limits struct {
+// Limits bound the attempts of each source. The zero value is ready.
+type Limits struct {
 	mu      sync.Mutex // guards sources
 	sources map[string]*rate.Limiter
 }
 
-func (l *limits) allow(r *http.Request) bool { return l.allowAt(sourceOf(r), time.Now()) }
+// Allow counts an attempt from the source of a request, and reports whether it may be made.
+func (l *Limits) Allow(r *http.Request) bool { return l.allowAt(sourceOf(r), time.Now()) }
 
-func (l *limits) allowAt(source string, now time.Time) bool {
+func (l *Limits) allowAt(source string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.sources[source]

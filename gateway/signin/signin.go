@@ -1,5 +1,5 @@
 // Package signin has the ways in which a visitor of a published service proves an email address: at a
-// provider such as Google, or any OpenID Connect issuer.
+// provider such as Google, or any OpenID Connect issuer; after that, by a passkey.
 //
 // A sign-in begins and ends on the host of the service, because its cookie binds the sign-in to one
 // browser. In between, the provider sends the browser to one address for all services, which hands
@@ -28,7 +28,9 @@ const (
 )
 
 // Has reports whether a path on the host of a service belongs to this package.
-func Has(path string) bool { return path == beginPath || path == arrivePath }
+func Has(path string) bool {
+	return path == beginPath || path == arrivePath || strings.HasPrefix(path, PasskeyPath)
+}
 
 // Options configure a [SignIn]. All fields are required.
 type Options struct {
@@ -36,15 +38,17 @@ type Options struct {
 	Secret func(path string) (string, bool) // of the settings
 	// Base returns the address, without a path, to which providers send a browser back that visits the
 	// host of a request; empty if there is none that it reaches.
-	Base func(*http.Request) string
+	Base     func(*http.Request) string
+	Passkeys PasskeyStore
 }
 
 // SignIn signs visitors in. It is safe for concurrent use.
 type SignIn struct {
-	o        Options
-	attempts attempts
-	guesses  limits // of secrets
-	begins   limits // of sign-ins
+	o          Options
+	attempts   attempts // at providers, by the state or the secret of the hand-over
+	ceremonies attempts // of passkeys, by the cookie
+	guesses    Limits   // of secrets
+	begins     Limits   // of sign-ins
 
 	mu        sync.Mutex // guards the field below
 	providers map[string]*provider
@@ -52,13 +56,21 @@ type SignIn struct {
 
 // New returns a SignIn.
 func New(o Options) *SignIn {
-	return &SignIn{o: o, attempts: attempts{open: make(map[string]attempt)}, providers: make(map[string]*provider)}
+	newAttempts := func() attempts { return attempts{open: make(map[string]attempt)} }
+	return &SignIn{o: o, attempts: newAttempts(), ceremonies: newAttempts(), providers: make(map[string]*provider)}
+}
+
+// Visitor is who somebody is: the owner, or who has an email address.
+type Visitor struct {
+	Email   string
+	IsOwner bool
 }
 
 // Proof is the successful end of a sign-in.
 type Proof struct {
-	Email string
-	To    string // the path at which the visitor began
+	Visitor
+	To        string // the path at which the visitor began
+	ByPasskey bool
 }
 
 // Refusal is why a sign-in failed, for the visitor.
@@ -70,48 +82,55 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return r.Title + ". " + r.Text }
 
-// Way is a provider at which visitors can sign in.
-type Way struct{ Name, Title string }
-
-// Ways returns the ways that work now at the host of a request, by title.
-func (s *SignIn) Ways(r *http.Request) []Way {
-	if s.o.Base(r) == "" {
-		return nil
-	}
-	var ways []Way
-	for name := range s.o.Config().SignIn {
-		if d, ok := s.definition(name); ok {
-			ways = append(ways, Way{name, d.title})
-		}
-	}
-	slices.SortFunc(ways, func(a, b Way) int { return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Name, b.Name)) })
-	return ways
+// Ways are the ways to sign in that a page offers.
+type Ways struct {
+	Providers []Provider // by title
+	Passkey   bool
 }
 
-// Allow counts an attempt to guess a secret from the source of a request, and reports whether it may
-// be made.
-func (s *SignIn) Allow(r *http.Request) bool { return s.guesses.allow(r) }
+// Provider is one at which visitors can sign in.
+type Provider struct{ Name, Title string }
+
+// IsEmpty reports whether there is no way.
+func (w Ways) IsEmpty() bool { return len(w.Providers) == 0 && !w.Passkey }
+
+// Ways returns the ways that work now at the host of a request.
+func (s *SignIn) Ways(r *http.Request, v protocol.Service) Ways {
+	ways := Ways{Passkey: s.hasPasskeys(r, v)}
+	if s.o.Base(r) == "" {
+		return ways
+	}
+	for name := range s.o.Config().SignIn {
+		if d, ok := s.definition(name); ok {
+			ways.Providers = append(ways.Providers, Provider{name, d.title})
+		}
+	}
+	slices.SortFunc(ways.Providers, func(a, b Provider) int { return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Name, b.Name)) })
+	return ways
+}
 
 // TooMany is the refusal of a source that makes too many attempts.
 var TooMany = &Refusal{Status: http.StatusTooManyRequests, Title: "Too many attempts", Text: "Wait a minute, then try again."}
 
-// Serve answers a request for a path of this package on the host of a service. It returns what the
-// visitor has proven, or a *Refusal; without both, it has answered.
-func (s *SignIn) Serve(w http.ResponseWriter, r *http.Request, id protocol.ServiceID) (*Proof, error) {
+// Serve answers a request for a path of this package on the host of a service; forms of other sites are
+// refused before. It returns what the visitor has proven, or a *Refusal; without both, it has answered.
+func (s *SignIn) Serve(w http.ResponseWriter, r *http.Request, v protocol.Service) (*Proof, error) {
 	switch {
+	case strings.HasPrefix(r.URL.Path, PasskeyPath):
+		return s.servePasskey(w, r, v)
 	case r.Method != http.MethodGet:
 		return nil, &Refusal{Status: http.StatusMethodNotAllowed, Title: "This cannot be done", Text: "Go back and try again."}
 	case r.URL.Path == beginPath:
-		return nil, s.begin(w, r, id)
+		return nil, s.begin(w, r, v.ID)
 	}
-	return s.arrive(w, r, id)
+	return s.arrive(w, r, v.ID)
 }
 
 // begin sends the browser to a provider.
 func (s *SignIn) begin(w http.ResponseWriter, r *http.Request, id protocol.ServiceID) error {
 	q := r.URL.Query()
-	a := attempt{service: id, origin: originOf(r), to: localPath(q.Get("to"))}
-	if !s.begins.allow(r) {
+	a := attempt{service: id, origin: originOf(r), to: LocalPath(q.Get("to"))}
+	if !s.begins.Allow(r) {
 		return TooMany
 	}
 	base := s.o.Base(r)
@@ -147,7 +166,7 @@ func (s *SignIn) Callback(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	a, ok := s.attempts.take(q.Get("state"), time.Now())
 	if !ok {
-		if !s.guesses.allow(r) {
+		if !s.guesses.Allow(r) {
 			return TooMany
 		}
 		return staleAttempt
@@ -179,7 +198,7 @@ func (s *SignIn) Callback(w http.ResponseWriter, r *http.Request) error {
 
 // arrive ends a sign-in on the host and in the browser in which it began.
 func (s *SignIn) arrive(w http.ResponseWriter, r *http.Request, id protocol.ServiceID) (*Proof, error) {
-	if !s.guesses.allow(r) {
+	if !s.guesses.Allow(r) {
 		return nil, TooMany
 	}
 	a, ok := s.attempts.take(r.URL.Query().Get("secret"), time.Now())
@@ -188,7 +207,7 @@ func (s *SignIn) arrive(w http.ResponseWriter, r *http.Request, id protocol.Serv
 		return nil, staleAttempt
 	}
 	setCookie(w, r, "", -1)
-	return &Proof{Email: a.email, To: a.to}, nil
+	return &Proof{Visitor: Visitor{Email: a.email}, To: a.to}, nil
 }
 
 // originOf returns the origin of a request.
@@ -199,9 +218,9 @@ func originOf(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// localPath returns an address if it is a path of the same host, else /. Browsers read \ as /, and
+// LocalPath returns an address if it is a path of the same host, else /. Browsers read \ as /, and
 // two of them at the beginning as the begin of a host.
-func localPath(text string) string {
+func LocalPath(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f }) {
 		return "/"

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/protocol"
 )
 
 func TestOnlyCompleteProvidersAreOffered(t *testing.T) {
@@ -27,11 +28,11 @@ func TestOnlyCompleteProvidersAreOffered(t *testing.T) {
 	})
 	r := httptest.NewRequest("GET", "/", nil)
 	want := "[{google Google} {microsoft Work account} {acme acme}]"
-	if got := fmt.Sprint(s.Ways(r)); got != want {
+	if got := fmt.Sprint(s.Ways(r, protocol.Service{}).Providers); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	base = ""
-	if got := s.Ways(r); len(got) > 0 {
+	if got := s.Ways(r, protocol.Service{}); !got.IsEmpty() {
 		t.Errorf("got %v without an address to come back to, want none", got)
 	}
 }
@@ -106,7 +107,7 @@ func TestAttemptsEndByThemselves(t *testing.T) {
 }
 
 func TestEachSourceHasItsOwnLimit(t *testing.T) {
-	var l limits
+	var l Limits
 	now := time.Now()
 	request := func(address string) *http.Request {
 		r := httptest.NewRequest("GET", "/", nil)

@@ -167,7 +167,17 @@ var createServers string
 var createServices string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys}
+
+// addPasskeys adds the passkeys of visitors, each of one service.
+const addPasskeys = `CREATE TABLE passkeys (
+  id TEXT NOT NULL,                                -- hex ID of the credential
+  service TEXT NOT NULL REFERENCES services (id) ON DELETE CASCADE,
+  visitor TEXT NOT NULL,                           -- hex user handle
+  created_at INTEGER NOT NULL,                     -- Unix milliseconds
+  json TEXT NOT NULL,                              -- store.Passkey
+  PRIMARY KEY (service, id)
+) STRICT, WITHOUT ROWID;`
 
 // addAppOfCalls adds the connected app that made a call, or an empty text.
 const addAppOfCalls = `ALTER TABLE calls ADD COLUMN app TEXT NOT NULL DEFAULT '';

@@ -61,10 +61,13 @@ func (s *Services) Put(ctx context.Context, v protocol.Service, lines ...protoco
 	})
 }
 
-// Delete deletes a service with its visits.
+// Delete deletes a service with its visits and passkeys.
 func (s *Services) Delete(ctx context.Context, id protocol.ServiceID, lines ...protocol.AuditEntry) error {
 	return s.write(ctx, "delete service", func(tx *gorm.DB) error {
 		if err := tx.Where("service = ?", string(id)).Delete(&visitRow{}).Error; err != nil {
+			return err
+		}
+		if err := tx.Where("service = ?", string(id)).Delete(&passkeyRow{}).Error; err != nil {
 			return err
 		}
 		if err := tx.Where("id = ?", string(id)).Delete(&serviceRow{}).Error; err != nil {
