@@ -108,11 +108,14 @@ func (v *visitor) sees(text string) {
 	v.waits("document.body && document.body.innerText.includes(" + string(quoted) + ")")
 }
 
-// enter lets a visitor in with a link, by the button on its page.
+// enter lets a visitor in with a link, by the button on its page, and makes no passkey.
 func (v *visitor) enter(link string) {
 	v.t.Helper()
 	v.open(link)
 	v.do(chromedp.Click(chromedp.CSS("button")))
+	v.sees("Use a passkey next time?")
+	v.picture("passkey")
+	v.do(chromedp.Click(chromedp.CSS("a")))
 	v.waits("!location.pathname.startsWith('/.fairlead/') && document.readyState == 'complete'")
 }
 
