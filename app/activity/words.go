@@ -41,7 +41,7 @@ func (a View) Lines(v feed.View, now time.Time) (lines []line) {
 
 func nowLines(v feed.View) (lines []line) {
 	if n := v.Needs(); n > 0 {
-		lines = append(lines, line{NeedsYou: true, Icon: "needsyou", Title: wording.Plural(n, "question needs you", "questions need you"), Opens: host.Question("")})
+		lines = append(lines, line{NeedsYou: true, Icon: "needsyou", Title: format.Plural(n, "question needs you", "questions need you"), Opens: host.Question("")})
 	}
 	for _, r := range v.Runs.List {
 		if r.Over() {
@@ -57,7 +57,7 @@ func nowLines(v feed.View) (lines []line) {
 		lines = append(lines, line{Icon: "chat", Title: v.ChatName(r.SessionKey), Text: text, Opens: host.Chat{Key: r.SessionKey}})
 	}
 	if n := len(v.Transfers.List); n > 0 {
-		lines = append(lines, line{Icon: "transfer", Title: wording.Plural(n, "transfer", "transfers"), Text: "In progress or waiting", Opens: host.Transfers})
+		lines = append(lines, line{Icon: "transfer", Title: format.Plural(n, "transfer"), Text: "In progress or waiting", Opens: host.Transfers})
 	}
 	if v.Status.Paused {
 		lines = append(lines, line{Icon: "pause", Title: "The agent is paused"})
@@ -126,7 +126,7 @@ func (a View) summary() string {
 		{denied, "denied", "denied"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, wording.Plural(p.n, p.one, p.many))
+			parts = append(parts, format.Plural(p.n, p.one, p.many))
 		}
 	}
 	text := strings.Join(parts, " · ")
@@ -207,7 +207,7 @@ func modelLine(day string, m protocol.ModelUsage, now time.Time) line {
 	if m.Unpriced == m.Steps {
 		cost = priceUnknown
 	}
-	return line{Icon: "activity", Title: name + " · " + m.Model.ID, Text: wording.Plural(m.Steps, "step", "steps") + ", " + wording.Tokens(m.Tokens()) + " tokens", Detail: cost}
+	return line{Icon: "activity", Title: name + " · " + m.Model.ID, Text: format.Plural(m.Steps, "step") + ", " + wording.Tokens(m.Tokens()) + " tokens", Detail: cost}
 }
 
 func isUsedUp(used, limit float64) bool { return limit > 0 && used >= limit }

@@ -82,7 +82,7 @@ func machinesOf(v feed.View, nodes []protocol.NodeID) string {
 	case 1, 2:
 		return "on " + strings.Join(lists.Map(nodes, v.Machines.Name), " and ")
 	}
-	return "on " + wording.Plural(len(nodes), "machine", "machines")
+	return "on " + format.Plural(len(nodes), "machine")
 }
 
 // AppPresence describes in a few words what runs for an app, when it was last used, or that its
@@ -90,7 +90,7 @@ func machinesOf(v feed.View, nodes []protocol.NodeID) string {
 func AppPresence(v feed.View, a protocol.App, now time.Time) string {
 	switch running := len(AppCommands(v, a.ID, now)); {
 	case running > 0:
-		return wording.Plural(running, "command running", "commands running")
+		return format.Plural(running, "command running", "commands running")
 	case a.RevokedAt > 0:
 		return "revoked"
 	case HasEnded(a, now):
@@ -130,7 +130,7 @@ func AppFacts(v feed.View, a protocol.App, now time.Time) []wording.Fact {
 	}
 	list.Add("Last call", last)
 	if a.Calls > 0 {
-		list.Add("Calls", wording.Plural(int(a.Calls), "call", "calls"))
+		list.Add("Calls", format.Plural(int(a.Calls), "call"))
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/wording"
 	"fairlead/gateway/export"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -76,7 +77,7 @@ func (s Model) Restore(ctx context.Context, key protocol.SessionKey, id protocol
 
 // ArchiveLine summarizes an archive: 24 messages · 12k tokens, or 2 messages · replaced by an edit.
 func ArchiveLine(i protocol.ArchiveInfo) string {
-	line := wording.Plural(i.Messages, "message", "messages")
+	line := format.Plural(i.Messages, "message")
 	if n := i.Tokens.Total; n > 0 {
 		line += " · " + wording.Tokens(n) + " tokens"
 	}

@@ -111,10 +111,10 @@ func (p *Page) undo(e protocol.AuditEntry) {
 func revokedText(r protocol.QuestionUndoResult) string {
 	var parts []string
 	if r.Rules > 0 {
-		parts = append(parts, wording.Plural(r.Rules, "rule", "rules"))
+		parts = append(parts, format.Plural(r.Rules, "rule"))
 	}
 	if r.Grants > 0 {
-		parts = append(parts, wording.Plural(r.Grants, "permission", "permissions")+" of a chat")
+		parts = append(parts, format.Plural(r.Grants, "permission")+" of a chat")
 	}
 	if len(parts) == 0 {
 		return "There was nothing left to revoke."

@@ -17,7 +17,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -167,6 +167,6 @@ func (p *Page) export(asCSV bool) {
 	}
 	p.e.Open(host.SaveFile{Name: name, Write: func(ctx context.Context, w io.Writer) (string, error) {
 		n, err := exportTo(ctx, p.gateway, w, params, asCSV)
-		return wording.Plural(n, "entry", "entries") + " exported.", err
+		return format.Plural(n, "entry", "entries") + " exported.", err
 	}})
 }

@@ -6,7 +6,7 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/question"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -14,7 +14,7 @@ import (
 // verificationText describes a check of the log's hash chain; ok is false if it is broken.
 func verificationText(r protocol.AuditVerifyResult) (text string, ok bool) {
 	if r.Broken == 0 {
-		return wording.Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
+		return format.Plural(int(r.Lines), "entry", "entries") + " verified. Nothing was changed or removed.", true
 	}
 	return fmt.Sprintf("Entry %d does not match the entry before it: %s. Later entries cannot be trusted.", r.Broken, r.Why), false
 }

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
 )
@@ -177,7 +178,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 		rows = append(rows, fact("Last activity", wording.When(a.LastActivity, now)))
 	}
 	if a.Waiting > 0 {
-		rows = append(rows, fact("Waiting", wording.Plural(a.Waiting, "message", "messages")+" waiting to be delivered"))
+		rows = append(rows, fact("Waiting", format.Plural(a.Waiting, "message")+" waiting to be delivered"))
 	}
 	form := fieldsOf(a)
 	for _, f := range a.Kind.Fields {

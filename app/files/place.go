@@ -97,7 +97,7 @@ func (p *Page) showSelection() {
 			note += ", " + format.Size(size)
 		}
 	case note == "" && len(p.view.Entries) > 0 && p.view.CanBrowse:
-		note = wording.Plural(len(p.view.Entries), "item", "items")
+		note = format.Plural(len(p.view.Entries), "item")
 		if n := p.view.Hidden; n > 0 {
 			note += fmt.Sprintf(" · %d hidden", n)
 		}

@@ -41,7 +41,7 @@ func forwardLines(v feed.View, all []protocol.Forward, own []forwards.Forward, n
 		line := forwardLine{
 			ID: f.ID, Local: f.Listen, Here: isOwn || !v.Status.Remote && (f.Address == "" || publicnet.IsLoopback(f.Address)),
 			Title: forwardTitle(f.Listen, f.Target),
-			Text: wording.Join(" · ", openedBy(v, f, isOwn), wording.Plural(f.Connections, "connection now", "connections now"),
+			Text: wording.Join(" · ", openedBy(v, f, isOwn), format.Plural(f.Connections, "connection now", "connections now"),
 				format.Size(f.Sent)+" sent, "+format.Size(f.Received)+" received", lastUse(f.LastUsedAt, now)),
 		}
 		if mine.Saved {

@@ -18,10 +18,10 @@ import (
 func machineLine(v feed.View, n protocol.NodeInfo) string {
 	running, pending := "", ""
 	if n := len(v.Calls.On(n.ID)); n > 0 {
-		running = wording.Plural(n, "call running", "calls running")
+		running = format.Plural(n, "call running", "calls running")
 	}
 	if len(n.Held) > 0 {
-		pending = wording.Plural(len(n.Held), "tool needs", "tools need") + " your approval"
+		pending = format.Plural(len(n.Held), "tool needs", "tools need") + " your approval"
 	}
 	return wording.Join(" · ", platformText(n), running, pending)
 }

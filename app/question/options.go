@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"fairlead/app/lists"
-	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -188,7 +187,7 @@ func CheckedText(n int) string {
 // arguments does not sound narrow because nobody has made such calls yet.
 func NothingElseText(n int, wide bool) string {
 	if wide {
-		return "It allows no other of the last " + wording.Plural(n, "call", "calls") + ", but later calls with any other arguments."
+		return "It allows no other of the last " + format.Plural(n, "call") + ", but later calls with any other arguments."
 	}
 	return CheckedText(n) + ": it allows nothing else."
 }

@@ -283,7 +283,7 @@ func (v *preview) rows(r Outcome) []fyne.CanvasObject {
 		lines := []fyne.CanvasObject{widgets.NewText(heading, style.ColorMuted, style.SizeSmall)}
 		for i, c := range calls {
 			if i == maxPreview {
-				lines = append(lines, widgets.NewText(wording.Plural(len(calls)-i, more, more), style.ColorMuted, style.SizeSmall))
+				lines = append(lines, widgets.NewText(format.Plural(len(calls)-i, more, more), style.ColorMuted, style.SizeSmall))
 				break
 			}
 			lines = append(lines, widgets.NewCodeLine(c))

@@ -10,6 +10,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/question"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -34,28 +35,28 @@ func useText(r protocol.Rule, now time.Time) string {
 	case r.Hits == 0:
 		return "not used yet"
 	}
-	return wording.Plural(int(r.Hits), "use", "uses") + ", last " + wording.When(r.LastUsed, now)
+	return format.Plural(int(r.Hits), "use") + ", last " + wording.When(r.LastUsed, now)
 }
 
 // countText says how many rules are shown, what happens without a rule, and how many are off.
 func countText(all protocol.RulesResult, shown []protocol.Rule, nodes []protocol.NodeInfo) string {
 	text := defaultText(all.Default, len(all.Rules) > 0, nodes)
 	if n := len(all.Rules); n > 0 {
-		text = wording.Plural(n, "rule", "rules") + ". " + text
+		text = format.Plural(n, "rule") + ". " + text
 		if len(shown) < n {
 			text = fmt.Sprintf("%d of ", len(shown)) + text
 		}
 	}
 	off := lists.Without(shown, func(r protocol.Rule) bool { return r.Problem == "" })
 	if len(off) > 0 {
-		text += " " + wording.Plural(len(off), "rule is", "rules are") + " turned off."
+		text += " " + format.Plural(len(off), "rule is", "rules are") + " turned off."
 	}
 	return text
 }
 
 // importText says what became of an imported file.
 func importText(r protocol.RulesImportResult) string {
-	text := wording.Plural(r.Added, "rule was", "rules were") + " added."
+	text := format.Plural(r.Added, "rule was", "rules were") + " added."
 	if r.Skipped > 0 {
 		text += fmt.Sprintf(" %d already existed.", r.Skipped)
 	}
@@ -115,7 +116,7 @@ func outcomeOf(v feed.View, r protocol.RuleTryResult) Outcome {
 		p.Summary = question.CheckedText(r.Looked) + ": it changes no decision."
 	default:
 		c := r.Changed[0]
-		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", question.CheckedText(r.Looked), wording.Plural(len(r.Changed), "decision", "decisions"), c.Was, c.Now)
+		p.Summary = fmt.Sprintf("%s: it changes %s, such as from %s to %s.", question.CheckedText(r.Looked), format.Plural(len(r.Changed), "decision"), c.Was, c.Now)
 	}
 	return p
 }

@@ -79,7 +79,7 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	word := shown.word
 	if r.Denied > 0 && r.Status == protocol.CronOK {
 		shown.icon, shown.color = "denied", style.ColorNeedsYou
-		word += ", but " + wording.Plural(r.Denied, "call was denied", "calls were denied")
+		word += ", but " + format.Plural(r.Denied, "call was denied", "calls were denied")
 	}
 	if text := format.FirstLine(cmp.Or(r.Error, r.Summary), 0); text != "" {
 		word += ": " + text

@@ -88,7 +88,7 @@ func (h Heartbeat) CostText() string {
 	case h.EstimatedTokens > 0:
 		text = fmt.Sprintf("Each check uses about %s tokens", roundTokens(h.EstimatedTokens))
 		if n := h.perDay(); n > 0 {
-			text += fmt.Sprintf(", up to %s a day", wording.Plural(n, "time", "times"))
+			text += fmt.Sprintf(", up to %s a day", format.Plural(n, "time"))
 		}
 		text += "."
 	default:

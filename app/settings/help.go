@@ -13,7 +13,6 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/doctor"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
@@ -82,7 +81,7 @@ func (c *helpPage) show(found []doctor.Finding) {
 	if problems == 0 {
 		c.status.Set("✓ No problems found.", style.ColorGood)
 	} else {
-		c.status.Set(wording.Plural(problems, "problem", "problems")+" found.", style.ColorNeedsYou)
+		c.status.Set(format.Plural(problems, "problem")+" found.", style.ColorNeedsYou)
 	}
 	c.copy.Show()
 	c.list.Refresh()

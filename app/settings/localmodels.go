@@ -12,7 +12,6 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
@@ -100,7 +99,7 @@ func (s *localSection) server(x protocol.DetectedServer) []fyne.CanvasObject {
 			return err
 		}, func() { m.load(x.Provider) })
 	})
-	word := map[string]string{"ready": wording.Plural(len(x.Models), "model", "models"), "loading": "loading", "needs-key": "needs a key"}[x.State]
+	word := map[string]string{"ready": format.Plural(len(x.Models), "model"), "loading": "loading", "needs-key": "needs a key"}[x.State]
 	text := widgets.NewParagraph(fmt.Sprintf("%s is running at %s, %s", x.Name, x.BaseURL, word), style.ColorText, "text")
 	return []fyne.CanvasObject{widgets.WithIcon("text", style.Gap, widget.NewIcon(style.IconIn("machine", style.ColorGood)), text, use), status}
 }

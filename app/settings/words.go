@@ -101,7 +101,7 @@ func settingWords(f protocol.ConfigField, value json.RawMessage) string {
 	case f.Type == "list" && f.Items == "object":
 		var list []any
 		if json.Unmarshal(value, &list) == nil {
-			return wording.Plural(len(list), "entry", "entries")
+			return format.Plural(len(list), "entry", "entries")
 		}
 	case f.Unit != "":
 		text += " " + f.Unit

@@ -16,7 +16,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -120,7 +120,7 @@ func stateCounts(list []protocol.SkillStatusEntry, found int) string {
 			ready++
 		}
 	}
-	text := fmt.Sprintf("%s · %d ready", wording.Plural(len(list), "skill", "skills"), ready)
+	text := fmt.Sprintf("%s · %d ready", format.Plural(len(list), "skill"), ready)
 	if off > 0 {
 		text += fmt.Sprintf(" · %d off", off)
 	}

@@ -13,7 +13,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -94,7 +94,7 @@ func (f *importForm) show(list []foundGroup) {
 // count shows the number of chosen servers on the button.
 func (f *importForm) count() {
 	n := len(f.chosen())
-	f.add.SetText(widgets.Choose(n == 0, "Add", "Add "+wording.Plural(n, "server", "servers")))
+	f.add.SetText(widgets.Choose(n == 0, "Add", "Add "+format.Plural(n, "server")))
 	widgets.SetEnabled(f.add, n > 0)
 	f.p.Box.Refresh()
 }

@@ -59,7 +59,7 @@ func machineName(v feed.View, id protocol.NodeID) string {
 
 func toolsText(s protocol.ServerStatus) string {
 	off := len(lists.Without(s.Tools, func(t protocol.ServerTool) bool { return t.Enabled }))
-	text := wording.Plural(len(s.Tools), "tool", "tools")
+	text := format.Plural(len(s.Tools), "tool")
 	if off > 0 {
 		text += fmt.Sprintf(", %d off", off)
 	}
@@ -77,7 +77,7 @@ func changedTools(s protocol.ServerStatus) []protocol.ServerTool {
 func stateText(s protocol.ServerStatus) (text string, wants bool) {
 	switch n := len(changedTools(s)); {
 	case s.State == protocol.ServerReady && n > 0:
-		return wording.Plural(n, "tool", "tools") + " to accept", true
+		return format.Plural(n, "tool") + " to accept", true
 	case s.State == protocol.ServerFailed, s.State == protocol.ServerSignIn:
 		return stateWord(s.State), true
 	}
@@ -166,7 +166,7 @@ func count(n int, one, many string) string {
 	if n == 0 {
 		return ""
 	}
-	return wording.Plural(n, one, many)
+	return format.Plural(n, one, many)
 }
 
 // settingLines lists variables or headers by name, one a line, with their secret values masked.

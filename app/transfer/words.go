@@ -117,7 +117,7 @@ func Line(v feed.View, t protocol.Transfer, now time.Time) string {
 	}
 	count := func(n int, one, many string) {
 		if n > 0 {
-			parts = append(parts, wording.Plural(n, one, many))
+			parts = append(parts, format.Plural(n, one, many))
 		}
 	}
 	count(t.Skipped, "file already there", "files already there")

@@ -14,7 +14,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -144,7 +144,7 @@ func serverText(s protocol.DetectedServer) string {
 	if len(s.Models) == 1 {
 		return fmt.Sprintf("%s at %s, with %s", s.Name, s.BaseURL, s.Models[0].ID)
 	}
-	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, wording.Plural(len(s.Models), "model", "models"))
+	return fmt.Sprintf("%s at %s, %s", s.Name, s.BaseURL, format.Plural(len(s.Models), "model"))
 }
 
 func (p *Page) useServer(server protocol.DetectedServer) {

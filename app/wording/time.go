@@ -5,16 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"fairlead/gateway/peer/format"
 )
 
 // When formats a point in time: 10:41, tomorrow at 9:00, yesterday at 18:30, 3 May at 18:30.
 func When(ms int64, now time.Time) string {
 	t := time.UnixMilli(ms).In(now.Location())
-	day := func(t time.Time) int64 {
-		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).Unix() / 86400
-	}
 	clock := t.Format("15:04")
-	switch days := day(t) - day(now); {
+	switch days := format.Days(now, t); {
 	case days == 0:
 		return clock
 	case days == 1:
@@ -150,11 +149,10 @@ func MinutesLeft(until int64, now time.Time) string {
 
 // DayName formats a day: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".
 func DayName(t, now time.Time) string {
-	day := func(t time.Time) int { return t.Year()*1000 + t.YearDay() }
-	switch {
-	case day(t) == day(now):
+	switch days := format.Days(t, now); {
+	case days == 0:
 		return "Today"
-	case day(t) == day(now.AddDate(0, 0, -1)):
+	case days == 1:
 		return "Yesterday"
 	case t.Year() == now.Year():
 		return t.Format("Monday, 2 January")

@@ -29,14 +29,6 @@ func Tokens(n int64) string {
 	return strings.Replace(fmt.Sprintf("%.1fM", float64(n)/1e6), ".0M", "M", 1)
 }
 
-// Plural formats a count: 1 file, 2 files.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 func Join(sep string, parts ...string) string {
 	return strings.Join(lists.Without(parts, func(s string) bool { return s == "" }), sep)
 }

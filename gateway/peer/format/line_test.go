@@ -3,6 +3,7 @@ package format
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestLineHoldsOnlyVisibleCharacters(t *testing.T) {
@@ -39,9 +40,20 @@ func TestACapitalLetterIsWhole(t *testing.T) {
 
 func TestSingularIsUsedForOne(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int]string{0: "0 steps", 1: "1 step", 2: "2 steps"} {
-		if got := Plural(n, "step"); got != want {
-			t.Errorf("%q, want %q", got, want)
+	for n, want := range map[int]string{0: "0 steps, 0 entries", 1: "1 step, 1 entry", 2: "2 steps, 2 entries"} {
+		if got := Plural(n, "step") + ", " + Plural(n, "entry", "entries"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestDaysCountMidnights(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("", 2*60*60)
+	at := time.Date(2026, 3, 1, 0, 30, 0, 0, zone)
+	for to, want := range map[time.Time]int{at: 0, at.Add(-time.Hour): -1, at.Add(23 * time.Hour): 0, at.Add(24 * time.Hour): 1, at.AddDate(1, 0, 0): 365} {
+		if got := Days(at, to); got != want {
+			t.Errorf("days to %s: got %d, want %d", to, got, want)
 		}
 	}
 }

@@ -137,12 +137,16 @@ func Delimiter(text, mark string) string {
 	return mark
 }
 
-// Plural returns a count with its noun, for nouns with a plural in s: "1 step", "2 steps".
-func Plural(n int, word string) string {
-	if n != 1 {
-		word += "s"
+// Plural returns a count with its noun: "1 step", "2 steps". many is the plural, if it has more than
+// an s at the end: "2 entries".
+func Plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case many == nil:
+		many = []string{one + "s"}
 	}
-	return fmt.Sprintf("%d %s", n, word)
+	return fmt.Sprintf("%d %s", n, many[0])
 }
 
 // Enumerate joins words to an enumeration: "a", "a and b", "a, b and c". Without words it is "nothing".
@@ -160,15 +164,17 @@ func Enumerate(words []string) string {
 // Words formats the words of a key or of a pairing, which people compare on two screens.
 func Words(words []string) string { return strings.Join(words, "-") }
 
+// Days returns how many days of the calendar pass from one time to another, each in its own zone.
+func Days(from, to time.Time) int {
+	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
+	return int(date(to).Sub(date(from)) / (24 * time.Hour))
+}
+
 // Ago formats the time since then, in Unix milliseconds: just now, 5 min ago, 3 h ago, yesterday,
 // 4 days ago, 3 May, 3 May 2025.
 func Ago(ms int64, now time.Time) string {
 	t := time.UnixMilli(ms).In(now.Location())
-	day := func(t time.Time) time.Time {
-		y, m, d := t.Date()
-		return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	}
-	days := int(day(now).Sub(day(t)).Hours() / 24)
+	days := Days(t, now)
 	switch d := now.Sub(t); {
 	case d < time.Minute:
 		return "just now"

@@ -191,8 +191,7 @@ func minutesText(expr string) string {
 // 3 May 09:00.
 func When(ms int64, now time.Time) string {
 	t := time.UnixMilli(ms).In(now.Location())
-	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
-	switch days := date(t).Sub(date(now)) / (24 * time.Hour); {
+	switch days := format.Days(now, t); {
 	case days == 0:
 		return t.Format("today 15:04")
 	case days == 1:
