@@ -12,7 +12,6 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/question"
 	"fairlead/app/transfer"
-	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
@@ -131,7 +130,7 @@ func needsText(v feed.View, now time.Time) string {
 	if v.Needs() == 1 {
 		return question.WordsOf(v.Questions.Pending[0], v, now).Title
 	}
-	return wording.Plural(v.Needs(), "question needs", "questions need") + " you"
+	return format.Plural(v.Needs(), "question needs", "questions need") + " you"
 }
 
 func needsItem(v feed.View, now time.Time) Item {
@@ -229,7 +228,7 @@ func (t Content) With(list []gateways.Line) Content {
 	if there > 0 {
 		item.Label = fmt.Sprintf("Gateways (%d)", there)
 		if t.Needs == 0 && t.Icon != Error && t.Icon != Offline {
-			t.Status = wording.Plural(there, "approval waiting", "approvals waiting") + " at " + where
+			t.Status = format.Plural(there, "approval waiting", "approvals waiting") + " at " + where
 			t.Items[0].Label = t.Status
 		}
 		if t.Icon != Error {
