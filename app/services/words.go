@@ -8,6 +8,7 @@ import (
 	"fairlead/app/feed"
 	"fairlead/app/lists"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -31,7 +32,7 @@ func audience(s protocol.Service) string {
 	case !s.SignIn:
 		return "everyone, without a sign-in"
 	case n > 0:
-		return "you and " + wording.Plural(n, "visitor", "visitors")
+		return "you and " + format.Plural(n, "visitor")
 	}
 	return "you alone"
 }
