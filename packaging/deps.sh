@@ -3,7 +3,7 @@
 #
 # Lists and installs the Debian packages that Fairlead needs and this machine lacks. "build" (the default) has
 # the packages for compiling the desktop program. "test" adds those that the tests start: an X server, a window
-# manager, a panel with a tray, a keyring, an XMPP server, bubblewrap, ripgrep, programs that everyday commands
+# manager, a panel with a tray, a keyring, an XMPP server, a certificate authority, bubblewrap, ripgrep, programs that everyday commands
 # start, and disks of Windows. "services" has a browser and apps of others (packaging/services-test.sh). "wine" is for running the Windows code (packaging/wine-test.sh), "windows" for building the desktop
 # program for Windows. Run as root, or as a user who may use sudo. Without apt it prints what to install and
 # exits with status 1.
@@ -18,7 +18,7 @@ daily="datamash jo moreutils parallel pv entr fd-find bat silversearcher-ag tree
   bsdiff mtools genisoimage squashfs-tools graphviz qpdf poppler-utils ccrypt units sharutils socat patchutils tidy bison flex
   universal-ctags indent xsltproc busybox rename"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
-  xfce4-panel adwaita-icon-theme tesseract-ocr prosody zbar-tools bubblewrap
+  xfce4-panel adwaita-icon-theme tesseract-ocr prosody pebble zbar-tools bubblewrap
   pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3 mercurial subversion tmux expect ed
   ntfs-3g dosfstools fusefat exfatprogs exfat-fuse $daily"
 

@@ -33,30 +33,31 @@ func (a *Addresses) handler(s spec) http.Handler {
 }
 
 // hostOf returns the host of a request as names are compared.
-func hostOf(r *http.Request) string {
-	host := r.Host
+func hostOf(r *http.Request) string { return withoutPort(r.Host) }
+
+func withoutPort(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
 	return strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
 }
 
-// nameBelow returns the first part of a host directly below a domain.
+// nameBelow returns the first part of a host directly below a domain. The host may have a port.
 func nameBelow(host, domain string) (name string, ok bool) {
-	name, ok = strings.CutSuffix(strings.ToLower(strings.TrimSuffix(host, ".")), "."+domain)
+	name, ok = strings.CutSuffix(withoutPort(host), "."+domain)
 	isOther := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 	return name, ok && name != "" && !strings.ContainsFunc(name, isOther)
 }
 
 // IsBelow reports whether a request is for a name directly below a domain.
 func IsBelow(r *http.Request, domain string) bool {
-	_, ok := nameBelow(hostOf(r), domain)
+	_, ok := nameBelow(r.Host, domain)
 	return ok && domain != ""
 }
 
 func (a *Addresses) serveBelow(domain string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		name, ok := nameBelow(hostOf(r), domain)
+		name, ok := nameBelow(r.Host, domain)
 		switch {
 		case !ok:
 			service.AnswerMisdirected(w, r)
