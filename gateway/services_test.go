@@ -10,6 +10,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -150,5 +151,51 @@ func TestAServiceLeadsNowhereItsMachineDoesNotAllow(t *testing.T) {
 		if status, text := get(t, f.visit(), service.URL+"/x"); status != http.StatusBadGateway || !strings.Contains(text, "does not allow") {
 			t.Errorf("%s: got %d %s, want 502 and that the machine does not allow it", target, status, text)
 		}
+	}
+}
+
+// TestALimitedTokenPublishesOnItsMachinesAlone publishes with a token for one of two machines.
+func TestALimitedTokenPublishesOnItsMachinesAlone(t *testing.T) {
+	p := openPrograms(t)
+	p.startMachine("elsewhere", t.TempDir())
+	scopes := []protocol.Scope{protocol.ScopeService, protocol.ScopeNetworkRead}
+	limited := ask(p.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "A", Scopes: scopes, Nodes: []protocol.NodeID{"elsewhere"}}).Token
+	call := func(token, tool, args string) string {
+		_, answer, _ := p.request("POST", "/api/v1/tools/"+tool, args, "Authorization", "Bearer "+token)
+		return answer
+	}
+	allowed := func(token, tool, args string) (id string) {
+		t.Helper()
+		done := make(chan string, 1)
+		go func() { done <- call(token, tool, args) }()
+		p.accessGateway.allow(p.accessGateway.request(protocol.AskCall))
+		answer := <-done
+		found := regexp.MustCompile(`svc_[a-z0-9]+`).FindString(answer)
+		if found == "" {
+			t.Fatalf("%s %s: got %s, want the service", tool, args, answer)
+		}
+		return found
+	}
+	own := allowed(limited, "service_publish", `{"node_id":"elsewhere","proxy_target_url":"3000"}`)
+	allowed(limited, "service_update", `{"service_id":"`+own+`","title":"Mine"}`)
+	other := allowed(p.token("B", scopes...), "service_publish", `{"node_id":"box","proxy_target_url":"3000"}`)
+	for _, c := range []struct{ tool, args, want string }{
+		{"service_publish", `{"node_id":"box","proxy_target_url":"3000"}`, "target_not_found"},
+		{"service_update", `{"service_id":"` + other + `","auth_required":false}`, "not_found"},
+		{"service_share", `{"service_id":"` + other + `","action":"list"}`, "not_found"},
+		{"service_delete", `{"service_id":"` + other + `"}`, "not_found"},
+		{"gsv__ServicePublish", `{"machine":"box","target":"3000"}`, "not_found"},
+		{"gsv__ServicePublish", `{"machine":"box","service":"` + own + `","target":"3000"}`, "not_found"},
+		{"gsv__ServiceUpdate", `{"service":"` + other + `","machine":"elsewhere","title":"Mine"}`, "not_found"},
+		{"gsv__ServiceDelete", `{"service":"` + other + `"}`, "not_found"},
+		{"gsv__ServiceList", `{}`, "not_found"},
+	} {
+		if got := call(limited, c.tool, c.args); !strings.Contains(got, `"`+c.want+`"`) {
+			t.Errorf("%s %s: got %s, want %s", c.tool, c.args, got, c.want)
+		}
+	}
+	allowed(limited, "service_delete", `{"service_id":"`+own+`"}`)
+	if list := p.pending(); len(list) > 0 {
+		t.Errorf("the owner is asked: %+v, want no more questions", list)
 	}
 }

@@ -152,8 +152,9 @@ type call struct {
 	calls     int             // calls of the pipeline so far
 	last      protocol.CallID // of them
 	plan      *tool.Plan      // of a batch; may be nil
-	// alwaysAsks makes the calls of the pipeline none that the owner makes themselves.
-	alwaysAsks bool
+	// about is the machine of the service that the gateway's own tools change. Such calls of the
+	// pipeline are none that the owner makes themselves. Empty for all other calls.
+	about protocol.NodeID
 }
 
 // milliseconds returns how long a call has taken.

@@ -7,7 +7,6 @@ import (
 	"fairlead/gateway/native"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
-	"fairlead/gateway/tool"
 )
 
 // Services lists the published services ([service.Services]).
@@ -112,7 +111,7 @@ func (s services) publish(ctx context.Context, x *call, in publishIn) (out publi
 	if err := (service.Definition{NodeID: node, Title: in.Title, Target: target, Visitors: in.AuthorizedEmails}).Check(); err != nil {
 		return out, "", err
 	}
-	v, err := s.run(ctx, x, native.ServicePublish, native.PublishIn{
+	v, err := s.run(ctx, x, node, native.ServicePublish, native.PublishIn{
 		Machine: node, Target: target.String(), Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired, Visitors: in.AuthorizedEmails,
 	})
 	return describePublished(v), v.Target + " is at " + v.URL, err
@@ -120,13 +119,10 @@ func (s services) publish(ctx context.Context, x *call, in publishIn) (out publi
 
 func describePublished(v protocol.Service) publishOut { return publishOut{v.ID, v.URL, v.Mode} }
 
-// run calls one of the gateway's tools for services. The person is asked even about what they do
+// run calls one of the gateway's tools for services of a machine. The person is asked even about what they do
 // themselves on a command line: a program that has their token cannot publish anything unasked.
-func (s services) run(ctx context.Context, x *call, name string, args any) (v protocol.Service, err error) {
-	if err := tool.CheckAccess(x.principal, protocol.NativePrefix); err != nil { // the gateway publishes, not the machine
-		return v, err
-	}
-	x.alwaysAsks = true
+func (s services) run(ctx context.Context, x *call, node protocol.NodeID, name string, args any) (v protocol.Service, err error) {
+	x.about = node
 	r := struct{ Result *protocol.Service }{&v}
 	err = x.run(ctx, protocol.NativePrefix, name, args, &r)
 	return v, err
@@ -152,15 +148,16 @@ func (s services) update(ctx context.Context, x *call, in updateIn) (out updateO
 	if err != nil {
 		return out, "", err
 	}
-	v, err = s.run(ctx, x, native.ServiceUpdate, args)
+	v, err = s.run(ctx, x, v.NodeID, native.ServiceUpdate, args)
 	return updateOut{describePublished(v), v.Title, v.Enabled, v.SignIn}, v.Target + " is at " + v.URL, err
 }
 
 func (s services) delete(ctx context.Context, x *call, in serviceIn) (out publishOut, message string, err error) {
-	if _, err := s.find(x, in.ServiceID); err != nil {
+	v, err := s.find(x, in.ServiceID)
+	if err != nil {
 		return out, "", err
 	}
-	v, err := s.run(ctx, x, native.ServiceDelete, native.DeleteIn{Service: in.ServiceID})
+	v, err = s.run(ctx, x, v.NodeID, native.ServiceDelete, native.DeleteIn{Service: in.ServiceID})
 	return describePublished(v), "Deleted " + v.Title, err
 }
 
@@ -170,7 +167,7 @@ func (s services) share(ctx context.Context, x *call, in shareIn) (out shareOut,
 		err = service.CheckShare(in.Action, in.Emails)
 	}
 	if err == nil && in.Action != service.ShareList {
-		v, err = s.run(ctx, x, native.ServiceShare, native.ShareIn{Service: in.ServiceID, Action: in.Action, Visitors: in.Emails})
+		v, err = s.run(ctx, x, v.NodeID, native.ServiceShare, native.ShareIn{Service: in.ServiceID, Action: in.Action, Visitors: in.Emails})
 	}
 	if err != nil {
 		return out, "", err

@@ -73,7 +73,7 @@ func TestAWrongPublicationIsRefusedBeforeAnyQuestion(t *testing.T) {
 		t.Errorf("got calls %v, want none", b.calls)
 	}
 	limited := auth.App(protocol.App{ID: "a", Name: "Editor", Scopes: protocol.AppScopes, Nodes: []protocol.NodeID{"nas"}})
-	b.checkFault(limited, "service_publish", `{"node_id":"nas","proxy_target_url":"3000"}`, protocol.FaultForbidden, "limited to other machines")
+	b.checkFault(limited, "service_publish", `{"node_id":"laptop","proxy_target_url":"3000"}`, protocol.FaultTargetNotFound, "no machine fits")
 	b.checkFault(app("a", protocol.ScopeNetworkRead), "service_publish", `{"node_id":"nas","proxy_target_url":"3000"}`, protocol.FaultForbidden, "service.write")
 }
 

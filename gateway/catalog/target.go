@@ -96,7 +96,7 @@ func (c *call) run(ctx context.Context, node protocol.NodeID, name string, args,
 func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.RawMessage) (json.RawMessage, error) {
 	r := c.callOf(name, args)
 	machine, _, _ := name.Split()
-	c.job.SetMachine(machine)
+	c.job.SetMachine(cmp.Or(c.about, machine))
 	if c.calls++; c.key != "" { // every call of a batch has a key of its own
 		r.IdempotencyKey = fmt.Sprintf("%s %s %d", c.principal.Caller(), c.key, c.calls)
 	}
@@ -108,7 +108,7 @@ func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.Raw
 // callOf returns a call of the pipeline.
 func (c *call) callOf(name protocol.ToolName, args json.RawMessage) tool.Call {
 	r := tool.Call{
-		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner && !c.alwaysAsks, Plan: c.plan,
+		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner && c.about == "", Plan: c.plan,
 		OnApproval: c.job.RecordQuestion, OnProgress: c.progress,
 	}
 	if c.principal.App != "" {

@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -86,6 +87,13 @@ func (t serviceTools) list() []tool.Own {
 		}))...)
 	for i := range list {
 		list[i].Apps = []protocol.Scope{protocol.ScopeService}
+		switch list[i].Spec.Name {
+		case ServiceList:
+		case ServicePublish:
+			list[i].Machine = machineOfNew
+		default:
+			list[i].Machine = t.machineOf
+		}
 	}
 	return list
 }
@@ -195,6 +203,25 @@ func (t serviceTools) machine(id protocol.NodeID) string {
 		return n.DisplayName()
 	}
 	return string(id)
+}
+
+// machineOfNew returns the machine of a service that a call publishes; empty if it names none.
+func machineOfNew(args json.RawMessage) protocol.NodeID {
+	var in PublishIn
+	if protocol.Unmarshal(args, &in) != nil {
+		return ""
+	}
+	return in.Machine
+}
+
+// machineOf returns the machine of a service that a call changes; empty if it names none.
+func (t serviceTools) machineOf(args json.RawMessage) protocol.NodeID {
+	var in DeleteIn // whose field the others have too
+	if protocol.Unmarshal(args, &in) != nil {
+		return ""
+	}
+	v, _ := t.serviceOf(in.Service)
+	return v.NodeID
 }
 
 // serviceOf returns a service, or says that it does not exist.

@@ -17,12 +17,14 @@ func (a *activeCall) authorize(context.Context) error {
 // authorize returns why the caller may not use a tool. This file alone decides that: a tool states
 // its scopes, and the rules decide later about what the call would do. A caller that is
 // limited to some machines has neither servers nor the gateway's own tools, which reach every
-// machine, and does not learn which others exist: err, the failure of the lookup, is for everybody
-// else.
+// machine, except those for one machine, and does not learn which others exist: err, the failure of
+// the lookup, is for everybody else.
 func authorize(c Call, t resolved, err error) error {
 	node := t.Node
 	if err != nil {
 		node, _, _ = c.Tool.Split()
+	} else if m := t.Resources(c).Machine; m != "" {
+		node = m
 	}
 	switch {
 	case !mayUse(c.Principal, node):

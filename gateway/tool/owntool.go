@@ -20,6 +20,9 @@ type Own struct {
 	Apps []protocol.Scope
 	// Files returns the files of machines that a call accesses; may be nil.
 	Files func(args json.RawMessage) []FileAccess
+	// Machine returns the machine that a call is about; may be nil. An app that is limited to some
+	// machines can use the tool for those.
+	Machine func(args json.RawMessage) protocol.NodeID
 }
 
 // Execute runs a call. The tool's failure is part of its result, and [ErrReported]; invalid arguments
@@ -65,6 +68,9 @@ func (t ownTool) Resources(c Call) Resources {
 	r := Resources{Apps: append([]protocol.Scope{protocol.ScopeAllTools}, t.Apps...), Device: cmp.Or(t.Scope, protocol.ScopeAdmin), Bare: t.Spec.Name}
 	if t.Files != nil {
 		r.Files = t.Files(c.Args)
+	}
+	if t.Machine != nil {
+		r.Machine = t.Machine(c.Args)
 	}
 	return r
 }

@@ -38,6 +38,8 @@ type Resources struct {
 	Bare   string           // the tool whose rules apply
 	Host   *protocol.HostInfo
 	Files  []FileAccess // beside those in the arguments
+	// Machine is the one that the gateway's own tool works for; empty for all.
+	Machine protocol.NodeID
 }
 
 // resolved is a tool that exists now.
