@@ -16,7 +16,7 @@ import (
 )
 
 // newBrowser starts Chromium, in a network namespace unless that is empty.
-func newBrowser(t testing.TB, namespace string) context.Context {
+func newBrowser(t testing.TB, namespace string, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	needs(t, "chromium")
 	path, err := exec.LookPath("chromium")
@@ -31,7 +31,7 @@ func newBrowser(t testing.TB, namespace string) context.Context {
 		path = inside
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
 	t.Cleanup(cancel)
 	ctx, stop := chromedp.NewContext(ctx)
 	t.Cleanup(stop)

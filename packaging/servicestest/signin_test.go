@@ -1,0 +1,115 @@
+package servicestest
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"math/big"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/oauth2-proxy/mockoidc"
+)
+
+func TestVisitorsSignInWithAnIssuer(t *testing.T) {
+	s, b := newStack(t), newBrowser(t, "")
+	issuer, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { issuer.Shutdown() })
+	c := issuer.Config()
+	provider, _ := json.Marshal(map[string]string{"title": "Company", "issuer": c.Issuer, "clientId": c.ClientID, "clientSecret": c.ClientSecret})
+	s.run("config", "set", "services.signIn.company", string(provider))
+	v := s.publish("Workshop", newLiveReload(t, "Workshop").address, map[string]any{"authorized_emails": []string{"ann@company.com"}})
+	for _, person := range []struct {
+		email    string
+		verified bool
+		sees     string
+	}{
+		{"ann@company.com", true, "Workshop"},
+		{"eve@evil.example", true, "You are not among the visitors"},
+		{"ann@company.com", false, "verified"},
+	} {
+		issuer.QueueUser(&mockoidc.MockUser{Subject: person.email, Email: person.email, EmailVerified: person.verified})
+		w := newVisitor(t, b)
+		w.open(v.URL)
+		w.sees("Continue with Company")
+		w.picture("sign-in-with-company")
+		w.do(chromedp.Click(chromedp.CSS("a.button")))
+		w.sees(person.sees)
+	}
+}
+
+// writeCertificate writes a wildcard certificate for a domain that nobody vouches for, and its key.
+func writeCertificate(t testing.TB, dir, domain string) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "*." + domain}, DNSNames: []string{"*." + domain},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key = filepath.Join(dir, "certificate.pem"), filepath.Join(dir, "key.pem")
+	for name, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: keyDER}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certificate, key
+}
+
+func TestAppsWorkBelowADomain(t *testing.T) {
+	s := newStack(t)
+	port := freePort(t) // that a router would forward port 443 to
+	b := newBrowser(t, "", chromedp.Flag("host-resolver-rules", "MAP *.fair.test 127.0.0.1:"+port), chromedp.IgnoreCertErrors)
+	certificate, key := writeCertificate(t, t.TempDir(), "fair.test")
+	for _, set := range [][2]string{
+		{"services.certificate", "file"}, {"services.certificateFile", certificate}, {"services.keyFile", key},
+		{"services.domain", "fair.test"}, {"services.listen", "127.0.0.1:" + port},
+	} {
+		s.run("config", "set", set[0], set[1])
+	}
+	events, desktop := s.publish("Events", newLiveReload(t, "Workshop").address, nil), s.publish("Desktop", newRemoteDesktop(t).address, nil)
+	for _, v := range []service{events, desktop} {
+		if u, err := url.Parse(v.URL); err != nil || u.Scheme != "https" || !strings.HasSuffix(u.Host, ".fair.test") {
+			t.Fatalf("public_url: got %s, want https://NAME.fair.test", v.URL)
+		}
+	}
+	owner := newVisitor(t, b)
+	owner.enter(s.run("services", "link", events.ID))
+	owner.sees("Workshop")
+	owner.waits("window.events && events.readyState == 1")
+	if got := eval[string](owner, `performance.getEntriesByType("navigation")[0].nextHopProtocol`); got != "h2" {
+		t.Errorf("protocol of the page: got %s, want h2", got)
+	}
+	if !eval[bool](owner, "isSecureContext") {
+		t.Error("the page is no secure context, want one")
+	}
+	owner.enter(s.run("services", "link", desktop.ID))
+	if !eval[bool](owner, openEcho) {
+		t.Fatal("the WebSocket was not opened")
+	}
+	eval[any](owner, `void socket.send(new TextEncoder().encode("over TLS"))`)
+	owner.waits(`got.join("") == "over TLS"`)
+}
