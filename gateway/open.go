@@ -286,7 +286,7 @@ func (g *Gateway) openSurface(o Options) {
 		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands, Verify: bearer.Site{Config: g.config.Get}.VerifyWhileEnabled(g.access.Verify, resourcePath)},
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
 		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,
-		Published: rpc.Published{Services: g.services, Visits: g.visits},
+		Published: rpc.Published{Services: g.services, Visits: g.visits, Site: g.site},
 		Exposures: exposure.List{
 			network.Own{Addr: g.listenAddr(), Uses: g.uses}, g.network, g.services, g.forwards, g.tokens, g.apps, pairing.Devices{Paired: g.devices}, g.channels.Accounts, g.sessions.Chats, g.rules,
 		},

@@ -48,6 +48,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.apps.Run(ctx) })
 	wg.Go(func() { g.uses.Run(ctx) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.tunnels.Run(ctx) }) })
+	wg.Go(func() { crash.Forever(ctx, func() { g.site.Run(ctx) }) })
 	wg.Go(func() { crash.Forever(ctx, func() { g.local.Run(ctx) }) })
 	wg.Go(func() { g.mcp.Run(ctx) })
 	var servers crash.Group
@@ -61,7 +62,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	})
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
-	g.site.Close()
+	g.site.Close(context.WithoutCancel(ctx))
 	g.keeper.Close()
 	g.jobs.Close()
 	g.commands.Close()

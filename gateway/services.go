@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
@@ -30,8 +31,15 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 		Config: func() config.Services { return g.config.Get().Services }, Secret: g.config.Secret, Base: g.signInBase, Passkeys: g.store.Services,
 	})
 	g.visits = service.NewVisits(g.store.Services, in)
-	g.site = service.NewSite(g.services, g.visits, func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
-		return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
+	if err != nil {
+		return err
+	}
+	g.site, err = service.NewSite(ctx, service.Options{
+		Services: g.services, Visits: g.visits, Requests: g.store.Services, Uses: g.store.Services, Questions: g.questions, Audit: g.store.Audit, Bus: g.bus,
+		Zone: func() *time.Location { return g.config.Get().Zone() },
+		Dial: func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
+			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
+		},
 	})
 	return nil
 }

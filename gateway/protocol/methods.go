@@ -174,7 +174,7 @@ var Methods = []MethodInfo{
 	MethodInfo(RuleRestore), MethodInfo(RuleTry), MethodInfo(RulesSave), MethodInfo(RulesImport), MethodInfo(AuditList),
 	MethodInfo(AuditVerify), MethodInfo(UsageReport), MethodInfo(CronPreview), MethodInfo(ChatResend), MethodInfo(SessionFork), MethodInfo(MessageDelete),
 	MethodInfo(AppsList), MethodInfo(AppUpdate), MethodInfo(AppRevoke), MethodInfo(AppStop), MethodInfo(TokenCreate), MethodInfo(CatalogList), MethodInfo(CatalogCall),
-	MethodInfo(ServicesList), MethodInfo(ServiceLink), MethodInfo(ServiceClose), MethodInfo(ServiceTarget),
+	MethodInfo(ServicesList), MethodInfo(ServiceLink), MethodInfo(ServiceClose), MethodInfo(ServiceTarget), MethodInfo(ServiceVisits), MethodInfo(ServiceSignOut),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
 	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose), MethodInfo(ExposureList),
 }

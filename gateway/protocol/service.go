@@ -53,6 +53,45 @@ type ServiceAddress struct {
 // ServicesListResult lists the published services, the oldest first.
 type ServicesListResult struct {
 	Services []Service `json:"services"`
+	// Use is how much each was used; those that never were are missing.
+	Use map[ServiceID]ServiceUse `json:"use"`
+}
+
+// ServiceUse is how much a service is used.
+type ServiceUse struct {
+	Visitors      int   `json:"visitors"`      // now: until 15 minutes after their last request
+	RequestsToday int64 `json:"requestsToday"` // in the owner's time zone
+	LastUsedAt    int64 `json:"lastUsedAt"`    // Unix milliseconds
+}
+
+// ServiceVisitor is who is signed in to a service, or visits it now without a sign-in.
+type ServiceVisitor struct {
+	ID        string `json:"id,omitempty"` // of the sign-in; empty: there is none
+	Email     string `json:"email,omitempty"`
+	IsOwner   bool   `json:"isOwner,omitempty"`
+	IsClaimed bool   `json:"isClaimed,omitempty"` // nobody has checked that the address is theirs
+	IsGranted bool   `json:"isGranted,omitempty"` // they were let in for some time, and need not be on the list
+	ExpiresAt int64  `json:"expiresAt,omitempty"` // of the sign-in
+
+	// The present visit; zero if there is none.
+	From       string `json:"from,omitempty"` // network address
+	Since      int64  `json:"since,omitempty"`
+	LastUsedAt int64  `json:"lastUsedAt,omitempty"`
+	Requests   int64  `json:"requests,omitempty"`
+	Streams    int    `json:"streams,omitempty"` // requests that have not ended
+	Sent       int64  `json:"sent,omitempty"`    // bytes to the visitor
+	Received   int64  `json:"received,omitempty"`
+}
+
+// ServiceVisitsResult lists who is signed in to a service now, and who visits it.
+type ServiceVisitsResult struct {
+	Visitors []ServiceVisitor `json:"visitors"`
+}
+
+// ServiceSignOutParams names a sign-in at a service.
+type ServiceSignOutParams struct {
+	ID      ServiceID `json:"id"`
+	Visitor string    `json:"visitor"`
 }
 
 // ServiceParams names a service.
@@ -90,4 +129,7 @@ var (
 	ServiceClose = Method[ServiceParams, OK]{"services.close", ScopeAdmin, clients, extension}
 	// ServiceTarget reads an address, for forms that show what was understood. It changes nothing.
 	ServiceTarget = Method[ServiceTargetParams, ServiceTargetResult]{"services.target", ScopeRead, clients, extension}
+	ServiceVisits = Method[ServiceParams, ServiceVisitsResult]{"services.visits", ScopeRead, clients, extension}
+	// ServiceSignOut ends a visitor's sign-in and open pages.
+	ServiceSignOut = Method[ServiceSignOutParams, OK]{"services.signout", ScopeAdmin, clients, extension}
 )

@@ -6,16 +6,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"fairlead/gateway/config"
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/question"
 	"fairlead/gateway/signin"
 	"fairlead/gateway/store"
 )
@@ -23,12 +24,16 @@ import (
 // site is a site with a real store, whose services lead to a server of the test.
 type site struct {
 	*Services
-	visits *Visits
-	site   *Site
-	server *httptest.Server // of the site
-	port   int
-	db     *store.DB
-	bus    event.Bus
+	visits    *Visits
+	site      *Site
+	questions *question.Queue
+	port      int
+	db        *store.DB
+	bus       event.Bus
+	connect   func(context.Context) (net.Conn, error)                // to the site
+	dial      func(ctx context.Context, to Target) (net.Conn, error) // to an app
+	stop      func()                                                 // stops the site and the queue of questions
+	base      string                                                 // address of the gateway
 
 	settings config.Services
 
@@ -39,49 +44,136 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d net.Dialer
+	return newSiteAt(t, l, func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", l.Addr().String()) },
+		func(ctx context.Context, to Target) (net.Conn, error) { return d.DialContext(ctx, "tcp", to.Address()) })
+}
+
+// newSiteInMemory returns a site for a bubble of package testing/synctest, whose services lead to a
+// handler.
+func newSiteInMemory(t *testing.T, app http.HandlerFunc) *site {
+	t.Helper()
+	public, private := newMemory(), newMemory()
+	srv := &http.Server{Handler: app}
+	go srv.Serve(private)
+	t.Cleanup(func() { srv.Close() })
+	return newSiteAt(t, public, public.dial, func(ctx context.Context, _ Target) (net.Conn, error) { return private.dial(ctx) })
+}
+
+func newSiteAt(t *testing.T, l net.Listener, connect func(context.Context) (net.Conn, error), dial func(context.Context, Target) (net.Conn, error)) *site {
+	t.Helper()
 	db, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "gateway.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	s := &site{db: db}
-	s.visits = NewVisits(db.Services, signin.New(signin.Options{Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.server.URL }, Passkeys: db.Services}))
-	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &site{db: db, connect: connect, dial: dial, stop: func() {}, base: "http://" + l.Addr().String()}
+	s.visits = NewVisits(db.Services, signin.New(signin.Options{Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.base }, Passkeys: db.Services}))
+	if at, ok := l.Addr().(*net.TCPAddr); ok {
+		s.port = at.Port
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		now := s.site
+		s.mu.Unlock()
 		name, ok := NameIn(r.Host)
 		if !ok {
-			s.site.ServeCallback(w, r)
+			now.ServeCallback(w, r)
 			return
 		}
-		s.site.ServeName(name, w, r)
-	}))
-	t.Cleanup(s.server.Close)
-	s.port = s.server.Listener.Addr().(*net.TCPAddr).Port
+		now.ServeName(name, w, r)
+	})}
 	s.reload(t)
-	s.site = NewSite(s.Services, s.visits, func(ctx context.Context, node protocol.NodeID, _ protocol.ServiceID, to Target) (net.Conn, error) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.dialed = append(s.dialed, string(node)+" "+to.Address())
-		if s.fail != nil {
-			return nil, s.fail
-		}
-		var d net.Dialer
-		return d.DialContext(ctx, "tcp", to.Address())
+	go srv.Serve(l)
+	t.Cleanup(func() {
+		srv.Close()
+		s.stop()
 	})
-	t.Cleanup(s.site.Close)
 	return s
 }
 
 // secret returns the client secret of each provider.
 func (s *site) secret(string) (string, bool) { return "the secret", true }
 
-// reload opens the services as a new start does.
+// reload stops the site and opens it again, as a new start does.
 func (s *site) reload(t *testing.T) {
 	t.Helper()
+	s.stop()
 	var err error
 	if s.Services, err = Open(t.Context(), s.db.Services, &s.bus, func(v protocol.Service) []protocol.ServiceAddress {
 		return []protocol.ServiceAddress{{URL: LocalURL(v.Name, s.port)}}
 	}); err != nil {
 		t.Fatal(err)
+	}
+	s.questions = question.New(s.db.Questions, nil, &s.bus)
+	now, err := NewSite(t.Context(), Options{
+		Services: s.Services, Visits: s.visits, Requests: s.db.Services, Uses: s.db.Services, Questions: s.questions, Audit: s.db.Audit, Bus: &s.bus,
+		Zone: func() *time.Location { return time.UTC }, Dial: s.dialApp,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.mu.Lock()
+	s.site = now
+	s.mu.Unlock()
+	ctx, end := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { now.Run(ctx) })
+	s.stop = func() {
+		end()
+		running.Wait()
+		now.Close(context.Background())
+		s.questions.Close()
+	}
+}
+
+func (s *site) dialApp(ctx context.Context, node protocol.NodeID, _ protocol.ServiceID, to Target) (net.Conn, error) {
+	s.mu.Lock()
+	s.dialed = append(s.dialed, string(node)+" "+to.Address())
+	fail := s.fail
+	s.mu.Unlock()
+	if fail != nil {
+		return nil, fail
+	}
+	return s.dial(ctx, to)
+}
+
+// memory is a listener whose connections are in memory.
+type memory struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newMemory() *memory { return &memory{conns: make(chan net.Conn), closed: make(chan struct{})} }
+
+func (m *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory"} }
+
+func (m *memory) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return nil
+}
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.conns:
+		return c, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) dial(context.Context) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case m.conns <- far:
+		return near, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
 	}
 }
 
@@ -107,15 +199,15 @@ func (s *site) publish(t *testing.T, target string, change func(*Definition)) pr
 func (s *site) browser(t *testing.T) *http.Client {
 	t.Helper()
 	jar, _ := cookiejar.New(nil) // never fails
-	return &http.Client{Jar: jar, Transport: &http.Transport{
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if strings.Contains(address, localSuffix+":") {
-				address = s.server.Listener.Addr().String()
-			}
-			var d net.Dialer
-			return d.DialContext(ctx, network, address)
-		},
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if strings.Contains(address, localSuffix+":") {
+			return s.connect(ctx)
+		}
+		var d net.Dialer
+		return d.DialContext(ctx, network, address)
 	}}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Jar: jar, Transport: transport}
 }
 
 // enter lets a visitor in by a link, the owner without an email, and returns the browser.

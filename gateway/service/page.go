@@ -18,11 +18,16 @@ type page struct {
 	Ways        signin.Ways
 	Passkey     string // what its form does with a passkey: create or get
 	Back        string // where the visitor goes after signing in, or tries again
+
+	// Asks shows the form with which a visitor asks for access. Email is the address that they sign in
+	// with, or the one that they entered, with its Problem.
+	Asks           bool
+	Email, Problem string
 }
 
 var (
 	noService   = page{Title: "There is nothing here", Text: "This address leads to no app now. Its owner may have closed it."}
-	signIn      = page{Title: "Sign in", Text: "Open this address with the link that its owner gave you. A link works once; then this browser is known."}
+	signIn      = page{Title: "Sign in", Text: "Open this address with the link that its owner gave you. A link works once; then this browser is known.", Asks: true}
 	usedLink    = page{Title: "This link does not work", Text: "It was used already or is older than a day. Ask the owner for a new one."}
 	otherSite   = page{Title: "Open the link again", Text: "Another site tried to use this link for you."}
 	neighbour   = page{Title: "Another app tried to use this one", Text: "A page of another app made this request. Open this app itself instead."}
@@ -35,11 +40,15 @@ var (
 	passkeyPage = page{Title: "Use a passkey next time?", Text: "You then sign in to this app with your fingerprint, your face or the PIN of your device.", Passkey: "create"}
 	leavePage   = page{Title: "Sign out?", Text: "This app then asks you to sign in again.", Leaves: true}
 	enterPage   = page{Text: "The link works once. Then this browser is known."}
+	waiting     = page{Title: "The owner has been asked", Text: "Keep this page open: it looks again by itself, and shows the app once the owner has agreed.", Retries: true}
+	refused     = page{Title: "The owner said no", Text: "You can ask again in a day."}
+	busy        = page{Title: "You cannot ask now", Text: "Too many requests are waiting, or somebody has asked with this address within a day. Try again later."}
+	otherForm   = page{Title: "Open the app again", Text: "Another site tried to ask for access for you."}
 )
 
 // unlisted is the page for somebody who signed in with an address that is not on the list.
 func unlisted(email string) page {
-	return page{Title: "You are not among the visitors", Text: "You signed in as " + email + ". The owner of this app has not added this address.", Leaves: true}
+	return page{Title: "You are not among the visitors", Text: "You signed in as " + email + ". The owner of this app has not added this address.", Leaves: true, Asks: true, Email: email}
 }
 
 //go:embed page.html

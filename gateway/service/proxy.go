@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/peer/tunnel"
@@ -30,23 +31,53 @@ type Dial func(ctx context.Context, node protocol.NodeID, service protocol.Servi
 type Site struct {
 	services  *Services
 	visits    *Visits
+	requests  *requests
+	presence  *presence
 	dial      Dial
 	transport *http.Transport
 }
 
-// NewSite returns a site. Close it.
-func NewSite(s *Services, v *Visits, dial Dial) *Site {
-	p := &Site{services: s, visits: v, dial: dial}
+// Options are what a site needs. All fields are required.
+type Options struct {
+	Services  *Services
+	Visits    *Visits
+	Requests  RequestStore
+	Uses      UseStore
+	Questions Questions
+	Audit     AuditLog
+	Bus       *event.Bus
+	Zone      func() *time.Location // of the owner
+	Dial      Dial
+}
+
+// NewSite returns a site, and asks the questions of an earlier start again. Run and close it.
+func NewSite(ctx context.Context, o Options) (*Site, error) {
+	present, err := openPresence(ctx, o.Uses, o.Audit, o.Bus, o.Zone)
+	if err != nil {
+		return nil, err
+	}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, presence: present}
+	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
+	o.Services.onShare = present.cut
+	o.Services.onDelete = func(id protocol.ServiceID) {
+		present.forget(id)
+		p.requests.withdraw(context.Background(), id)
+	}
 	p.transport = &http.Transport{
 		DialContext: p.dialPlain, DialTLSContext: p.dialTLS, DisableCompression: true,
 		MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, ExpectContinueTimeout: time.Second,
 	}
-	return p
+	return p, p.requests.load(ctx)
 }
 
-// Close ends the visits and closes the unused connections.
-func (p *Site) Close() {
+// Run writes about the visits to the audit log until ctx ends.
+func (p *Site) Run(ctx context.Context) { p.presence.run(ctx) }
+
+// Close ends the visits, writes about them, and closes the unused connections. It takes the time of
+// writing to the disk.
+func (p *Site) Close(ctx context.Context) {
 	p.services.endVisits()
+	p.presence.close(ctx)
 	p.transport.CloseIdleConnections()
 }
 
@@ -54,6 +85,7 @@ func (p *Site) Close() {
 const (
 	ownPath   = "/.fairlead/"
 	enterPath = ownPath + "enter"
+	askPath   = ownPath + "ask"
 	leavePath = ownPath + "signout"
 )
 
@@ -89,6 +121,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		p.ServeCallback(w, r)
 		return
 	}
+	cuts := p.presence.cutCount() // before anything that decides who may visit is read
 	v, ctx, ok := p.services.Visit(name)
 	switch {
 	case !ok:
@@ -103,7 +136,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 	case signin.Has(r.URL.Path):
 		p.visits.prove(w, r, v)
 		return
-	case strings.HasPrefix(r.URL.Path, ownPath):
+	case strings.HasPrefix(r.URL.Path, ownPath) && r.URL.Path != askPath:
 		answer(w, r, http.StatusNotFound, noService)
 		return
 	}
@@ -113,11 +146,17 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		slog.Error("A visitor could not be checked", "service", v.ID, "err", err)
 		answer(w, r, http.StatusInternalServerError, broken)
 		return
+	case r.URL.Path == askPath && may != listedVisitor:
+		p.requests.serve(w, r, v, visitor)
+		return
+	case r.URL.Path == askPath:
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+		return
 	case may == unknownVisitor:
-		answer(w, r, http.StatusUnauthorized, p.visits.signInPage(r, v))
+		p.requests.show(w, r, v, p.visits.signInPage(r, v), http.StatusUnauthorized)
 		return
 	case may == unlistedVisitor:
-		answer(w, r, http.StatusForbidden, unlisted(visitor.Email))
+		p.requests.show(w, r, v, unlisted(visitor.Email), http.StatusForbidden)
 		return
 	}
 	if v.SignIn && isFromNeighbour(r) {
@@ -134,18 +173,31 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.visits.signIn.EndOffer(r)
-	// The visit ends when the service changes.
+	guest, ok := p.presence.enter(cuts, v, ctx, visitor, fromOf(r))
+	switch {
+	case !ok: // somebody was cut since the check
+		p.ServeName(name, w, r)
+		return
+	case guest == nil:
+		answer(w, r, http.StatusServiceUnavailable, offline)
+		return
+	}
+	defer p.presence.leave(guest)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = &counted{r.Body, &guest.received, nil}
+	}
+	// The visit ends when the service changes, or with the visitor's right.
 	visit, end := context.WithCancel(r.Context())
 	defer end()
-	defer crash.WhenDone(ctx, end)()
+	defer crash.WhenDone(guest.ctx, end)()
 	c := http.NewResponseController(w) // uploads and answers take as long as they take
 	_ = c.SetReadDeadline(time.Time{})
 	_ = c.SetWriteDeadline(time.Time{})
-	p.forward(v, t, r.Host).ServeHTTP(w, r.WithContext(withVisit(visit, v, t)))
+	p.forward(v, t, r.Host, guest).ServeHTTP(w, r.WithContext(withVisit(visit, v, t)))
 }
 
-// forward returns the proxy for a request to a host.
-func (p *Site) forward(v protocol.Service, t Target, host string) *httputil.ReverseProxy {
+// forward returns the proxy for a request of a visitor to a host.
+func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor) *httputil.ReverseProxy {
 	cookies := appCookies{v.ID, !strings.HasPrefix(strings.ToLower(host), v.Name+".")}
 	return &httputil.ReverseProxy{
 		Transport: p.transport, FlushInterval: -1,
@@ -177,6 +229,7 @@ func (p *Site) forward(v protocol.Service, t Target, host string) *httputil.Reve
 		ModifyResponse: func(r *http.Response) error {
 			fixLocation(r.Header, t)
 			cookies.toBrowser(r.Header)
+			r.Body = guest.countBody(r.Body)
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {

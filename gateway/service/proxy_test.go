@@ -359,7 +359,7 @@ func TestTheEndOfTheSiteEndsItsVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	s.site.Close()
+	s.site.Close(t.Context())
 	if text, err := io.ReadAll(r.Body); err == nil {
 		t.Errorf("got %q and a proper end, want a broken connection", text)
 	}

@@ -13,12 +13,14 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
 )
 
 // Store stores the services.
 type Store interface {
 	List(context.Context) ([]protocol.Service, error)
 	Put(context.Context, protocol.Service, ...protocol.AuditEntry) error
+	PutWithout(ctx context.Context, v protocol.Service, gone func(store.Visit) bool, lines ...protocol.AuditEntry) error
 	Delete(context.Context, protocol.ServiceID, ...protocol.AuditEntry) error
 }
 
@@ -28,6 +30,9 @@ type Services struct {
 	bus       *event.Bus
 	addresses func(protocol.Service) []protocol.ServiceAddress // the best one first
 	changed   func()                                           // called after a service changed
+
+	onShare  func(protocol.ServiceID, func(store.Visit) bool) // ends the visits for which the function returns true
+	onDelete func(protocol.ServiceID)
 
 	change sync.Mutex // held while a service changes, so that changes are stored in order
 
@@ -43,14 +48,15 @@ type open struct {
 }
 
 // Open loads the services. addresses returns those of one, the best one first.
-func Open(ctx context.Context, store Store, bus *event.Bus, addresses func(protocol.Service) []protocol.ServiceAddress) (*Services, error) {
-	list, err := store.List(ctx)
+func Open(ctx context.Context, rows Store, bus *event.Bus, addresses func(protocol.Service) []protocol.ServiceAddress) (*Services, error) {
+	list, err := rows.List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &Services{store: store, bus: bus, addresses: addresses, changed: func() {}, open: make(map[protocol.ServiceID]*open)}
+	s := &Services{store: rows, bus: bus, addresses: addresses, changed: func() {}, open: make(map[protocol.ServiceID]*open)}
+	s.onShare, s.onDelete = func(protocol.ServiceID, func(store.Visit) bool) {}, func(protocol.ServiceID) {}
 	for _, v := range list {
-		s.show(v)
+		s.show(v, true)
 	}
 	return s, nil
 }
@@ -58,11 +64,15 @@ func Open(ctx context.Context, store Store, bus *event.Bus, addresses func(proto
 // OnChange calls f after each change of a service. It must be set before the first.
 func (s *Services) OnChange(f func()) { s.changed = f }
 
-// show makes a service reachable as it is now, and ends the visits that began before.
-func (s *Services) show(v protocol.Service) {
+// show makes a service reachable as it is now. If cut is set, it ends the visits that began before.
+func (s *Services) show(v protocol.Service, cut bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if was := s.open[v.ID]; was != nil {
+		if !cut {
+			was.Service = v
+			return
+		}
 		was.cut()
 	}
 	o := &open{Service: v}
@@ -166,7 +176,7 @@ func (s *Services) Publish(ctx context.Context, d Definition, by string) (protoc
 	s.change.Lock()
 	defer s.change.Unlock()
 	v.NetworkPort, v.LocalPort = s.freePorts()
-	return s.put(ctx, v, "published", by)
+	return s.put(ctx, v, "published", by, nil)
 }
 
 // Ports of services are chosen from these.
@@ -219,7 +229,7 @@ func (c Change) Check(v protocol.Service) error {
 
 // Update changes a service. Its visits end. The error is a *protocol.Fault, or that of the store.
 func (s *Services) Update(ctx context.Context, id protocol.ServiceID, c Change, by string) (protocol.Service, error) {
-	return s.edit(ctx, id, "changed", by, func(v *protocol.Service) error {
+	return s.edit(ctx, id, "changed", by, nil, func(v *protocol.Service) error {
 		if err := c.Check(*v); err != nil {
 			return err
 		}
@@ -265,7 +275,8 @@ func CheckShare(action string, emails []string) error {
 	return err
 }
 
-// Share changes or lists who may visit a service. The error is a *protocol.Fault, or that of the store.
+// Share changes or lists who may visit a service. The visits of those who are taken off the list end,
+// also if they were let in for some time. The error is a *protocol.Fault, or that of the store.
 func (s *Services) Share(ctx context.Context, id protocol.ServiceID, action string, emails []string, by string) (protocol.Service, error) {
 	if err := CheckShare(action, emails); err != nil {
 		return protocol.Service{}, err
@@ -273,13 +284,14 @@ func (s *Services) Share(ctx context.Context, id protocol.ServiceID, action stri
 	if action == ShareList {
 		return s.Get(id)
 	}
-	return s.edit(ctx, id, "changed the visitors of", by, func(v *protocol.Service) (err error) {
+	var gone []string
+	isGone := func(v store.Visit) bool { return v.IsGranted && (action == ShareRevoke || Matches(gone, v.Email)) }
+	return s.edit(ctx, id, "changed the visitors of", by, isGone, func(v *protocol.Service) (err error) {
 		switch action {
 		case ShareAdd:
 			v.SignIn = true
 			v.Visitors, err = patterns(v.Visitors, emails)
 		case ShareRemove:
-			var gone []string
 			gone, err = patterns(nil, emails)
 			v.Visitors = slices.DeleteFunc(slices.Clone(v.Visitors), func(p string) bool { return slices.Contains(gone, p) })
 		case ShareRevoke:
@@ -326,6 +338,7 @@ func (s *Services) Delete(ctx context.Context, id protocol.ServiceID, by string)
 	s.open[id].cut()
 	delete(s.open, id)
 	s.mu.Unlock()
+	s.onDelete(id)
 	s.publish()
 	return v, nil
 }
@@ -344,8 +357,8 @@ func (s *Services) publish() {
 	s.bus.Publish(protocol.Change{Kind: protocol.ChangeServices})
 }
 
-// edit stores a changed service and then ends its visits.
-func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by string, change func(*protocol.Service) error) (protocol.Service, error) {
+// edit stores a changed service and then ends its visits; see put.
+func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by string, gone func(store.Visit) bool, change func(*protocol.Service) error) (protocol.Service, error) {
 	s.change.Lock()
 	defer s.change.Unlock()
 	v, err := s.Get(id)
@@ -356,15 +369,24 @@ func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by str
 		return v, err
 	}
 	v.UpdatedAt = time.Now().UnixMilli()
-	return s.put(ctx, v, what, by)
+	return s.put(ctx, v, what, by, gone)
 }
 
-func (s *Services) put(ctx context.Context, v protocol.Service, what, by string) (protocol.Service, error) {
+// put stores a service and ends its visits: all of them, or with gone only those for which it returns
+// true, which are deleted, and those whom the service does not let in any more.
+func (s *Services) put(ctx context.Context, v protocol.Service, what, by string, gone func(store.Visit) bool) (protocol.Service, error) {
 	v.URL, v.Addresses = "", nil // which follow the settings
-	if err := s.store.Put(ctx, v, audit(what, by, v)); err != nil {
+	put := func() error { return s.store.Put(ctx, v, audit(what, by, v)) }
+	if gone != nil {
+		put = func() error { return s.store.PutWithout(ctx, v, gone, audit(what, by, v)) }
+	}
+	if err := put(); err != nil {
 		return v, err
 	}
-	s.show(v)
+	s.show(v, gone == nil)
+	if gone != nil {
+		s.onShare(v.ID, func(x store.Visit) bool { return gone(x) || !lets(v, x) })
+	}
 	s.publish()
 	return s.described(v), nil
 }

@@ -67,7 +67,10 @@ func (v *Visits) prove(w http.ResponseWriter, r *http.Request, s protocol.Servic
 // request what they may do.
 func (v *Visits) welcome(w http.ResponseWriter, r *http.Request, s protocol.Service, proof signin.Proof) error {
 	secret, now, life := rand.Text(), time.Now(), visitLife
-	visit := store.Visit{Hash: hash(secret), Service: s.ID, IsOwner: proof.IsOwner}
+	visit := store.Visit{Hash: hash(secret), Service: s.ID, IsOwner: proof.IsOwner, Verified: proof.Provider}
+	if proof.ByPasskey {
+		visit.Verified = "a passkey"
+	}
 	if !proof.IsOwner {
 		var err error
 		visit.Email, err = normalAddress(proof.Email)

@@ -165,7 +165,7 @@ func TestErrorsOfTheIssuerAreShown(t *testing.T) {
 	b := s.browser(t)
 	callback := steps(t, b, signInWith(t, v.URL, "work", "/"), signin.CallbackPath)
 	u, _ := url.Parse(callback)
-	denied := s.server.URL + signin.CallbackPath + "?" + url.Values{"state": u.Query()["state"], "error": {"access_denied"}, "error_description": {"<b>No</b>"}}.Encode()
+	denied := s.base + signin.CallbackPath + "?" + url.Values{"state": u.Query()["state"], "error": {"access_denied"}, "error_description": {"<b>No</b>"}}.Encode()
 	if status, text := read(t)(b.Get(denied)); status != 403 || !strings.Contains(text, "Company did not sign you in") || strings.Contains(text, "<b>") {
 		t.Errorf("a cancelled sign-in: got %d %s, want 403", status, text)
 	}
@@ -325,7 +325,7 @@ func TestGuessingIsLimited(t *testing.T) {
 		}
 		address := v.URL + "/.fairlead/arrive?secret=guessed"
 		if i%2 == 0 {
-			address = s.server.URL + signin.CallbackPath + "?state=guessed"
+			address = s.base + signin.CallbackPath + "?state=guessed"
 		}
 		if status, text := read(t)(s.browser(t).Get(address)); status != want {
 			t.Fatalf("guess %d of a sign-in: got %d %s, want %d", i+1, status, text, want)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -109,10 +110,24 @@ func (v *Visits) check(r *http.Request, s protocol.Service) (store.Visit, access
 	switch {
 	case !ok || visit.Service != s.ID:
 		return store.Visit{}, unknownVisitor, err
-	case visit.IsOwner || Matches(s.Visitors, visit.Email):
+	case lets(s, visit):
 		return visit, listedVisitor, nil
 	}
 	return visit, unlistedVisitor, nil
+}
+
+// lets reports whether a service lets a visitor in now.
+func lets(s protocol.Service, v store.Visit) bool {
+	return !s.SignIn || v.IsOwner || v.IsGranted || Matches(s.Visitors, v.Email)
+}
+
+// fromOf returns the network address of a visitor.
+func fromOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // leave signs a visitor out.

@@ -69,6 +69,7 @@ type Visitor struct {
 // Proof is the successful end of a sign-in.
 type Proof struct {
 	Visitor
+	Provider  string // its title; empty for a passkey
 	To        string // the path at which the visitor began
 	ByPasskey bool
 }
@@ -207,7 +208,7 @@ func (s *SignIn) arrive(w http.ResponseWriter, r *http.Request, id protocol.Serv
 		return nil, staleAttempt
 	}
 	setCookie(w, r, "", -1)
-	return &Proof{Visitor: Visitor{Email: a.email}, To: a.to}, nil
+	return &Proof{Visitor: Visitor{Email: a.email}, Provider: a.provider.title, To: a.to}, nil
 }
 
 // originOf returns the origin of a request.

@@ -167,7 +167,7 @@ var createServers string
 var createServices string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys, addServiceUse}
 
 // addPasskeys adds the passkeys of visitors, each of one service.
 const addPasskeys = `CREATE TABLE passkeys (
@@ -207,6 +207,9 @@ const askAboutSenders = `INSERT INTO questions (id, state, session_key, created_
     'expiresAt', requested_at + 604800000, 'choices', json('[]'), 'askedBy', json_object('kind', 'channel', 'name', channel), 'sender', json(json))
   FROM (SELECT lower(hex(randomblob(16))) AS id, requested_at, channel, json FROM channel_pairs);
 DROP TABLE channel_pairs;`
+
+// addServiceUse adds how much a service is used, a store.ServiceUse.
+const addServiceUse = `ALTER TABLE services ADD COLUMN use TEXT NOT NULL DEFAULT '{}';`
 
 // firstVersion is the first version of the schema that is converted; versions 1 to 20 were those of
 // development. The version is stored as PRAGMA user_version.

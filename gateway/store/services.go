@@ -20,7 +20,7 @@ type serviceRow struct {
 
 func (serviceRow) TableName() string { return "services" }
 
-// Visit is a link that lets a visitor in once, or a sign-in.
+// Visit is a link that lets a visitor in once, a sign-in, or somebody who asks for one.
 type Visit struct {
 	Hash      string             `json:"-"` // hex SHA-256 of its secret
 	Service   protocol.ServiceID `json:"-"`
@@ -28,6 +28,15 @@ type Visit struct {
 	IsLink    bool               `json:"isLink,omitempty"`
 	Email     string             `json:"email,omitempty"`
 	IsOwner   bool               `json:"isOwner,omitempty"`
+	// IsGranted lets the visitor in until it expires, also without being on the list.
+	IsGranted bool `json:"isGranted,omitempty"`
+
+	State    string `json:"state,omitempty"`    // empty for a link and a sign-in
+	Verified string `json:"verified,omitempty"` // the provider that has proven the address, if one has
+	// IsClaimed means that nobody has checked that the address is the visitor's.
+	IsClaimed bool                `json:"isClaimed,omitempty"`
+	From      string              `json:"from,omitempty"`     // network address of who asks
+	Question  protocol.QuestionID `json:"question,omitempty"` // whether to let them in
 }
 
 type visitRow struct {
@@ -99,7 +108,7 @@ func (s *Services) Visit(ctx context.Context, hash string, now int64) (v Visit, 
 	rows, err := find[visitRow](ctx, s.conn, "read visit", func(db *gorm.DB) *gorm.DB {
 		return db.Where("hash = ? AND expires_at > ?", hash, now)
 	})
-	if err != nil || len(rows) == 0 || rows[0].Visit.IsLink {
+	if err != nil || len(rows) == 0 || rows[0].Visit.IsLink || rows[0].Visit.State != "" {
 		return Visit{}, false, err
 	}
 	return rows[0].visit(), true, nil

@@ -23,7 +23,6 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
-	"fairlead/gateway/service"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
@@ -87,7 +86,7 @@ func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Nodes: f.hub, Config: fakeConfig{}, Files: f.files, Rules: f.rules, Models: fakeModels{}, LocalModels: fakeLocalModels{}, Schedules: f.schedules,
 		Connections: NewConnections(), Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
-		Published: Published{Services: new(service.Services), Visits: service.NewVisits(nil, nil)},
+		Published: fakePublished(f.bus),
 		Tunnels:   tunnel.New(f.hub, f.bus), Forwards: forward.New(forward.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
 		Sessions: Sessions{
 			Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},

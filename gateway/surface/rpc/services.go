@@ -211,16 +211,19 @@ type Web struct {
 	CheckOrigin func(r *http.Request) error
 }
 
-// Published are the published services and the links to them.
+// Published are the published services, the links to them, and who visits them.
 type Published struct {
 	Services *service.Services
 	Visits   *service.Visits
+	Site     *service.Site
 }
 
 func (p Published) register(all methods) {
 	handle(all, protocol.ServicesList, query(func(context.Context) (protocol.ServicesListResult, error) {
-		return protocol.ServicesListResult{Services: p.Services.List()}, nil
+		return protocol.ServicesListResult{Services: p.Services.List(), Use: p.Site.Use()}, nil
 	}))
+	handle(all, protocol.ServiceVisits, plain(p.Site.Visitors))
+	handle(all, protocol.ServiceSignOut, withAck(p.Site.SignOut))
 	handle(all, protocol.ServiceLink, plain(func(ctx context.Context, in protocol.ServiceLinkParams) (protocol.ServiceLinkResult, error) {
 		v, err := p.Services.Get(in.ID)
 		if err != nil {

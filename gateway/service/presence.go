@@ -1,0 +1,325 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/peer/wake"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/store"
+)
+
+const (
+	// quietAfter is the time without a request or an open stream after which a visit has ended.
+	quietAfter = 15 * time.Minute
+	// publishEvery is the interval at which visits are looked at, and changes published.
+	publishEvery = 2 * time.Second
+	// storeEvery is the interval at which the use of services is stored.
+	storeEvery = time.Minute
+	// maxUnknown is the number of visits of a service that are told apart by their network address.
+	// Further visitors without a sign-in count as one visit.
+	maxUnknown = 200
+)
+
+// UseStore stores how much services are used.
+type UseStore interface {
+	Uses(context.Context) (map[protocol.ServiceID]store.ServiceUse, error)
+	PutUses(context.Context, map[protocol.ServiceID]store.ServiceUse) error
+}
+
+// AuditLog is the log of security-relevant events.
+type AuditLog interface {
+	Append(ctx context.Context, lines ...protocol.AuditEntry) error
+}
+
+// presence knows who visits the services now, and ends visits. Requests wait for nothing but its
+// lock, which is never held during I/O: one goroutine writes the audit log and stores the use.
+type presence struct {
+	audit AuditLog
+	store UseStore
+	bus   *event.Bus
+	zone  func() *time.Location // the owner's
+
+	wake wake.Signal
+
+	mu       sync.Mutex // guards the fields below
+	isClosed bool
+	cuts     uint64 // grows with each cut
+	visitors map[visitorKey]*visitor
+	ended    []*visitor // not written yet
+	uses     map[protocol.ServiceID]store.ServiceUse
+	changed  map[protocol.ServiceID]bool // uses that are not stored
+	dayEnds  time.Time                   // in the owner's time zone
+	isNew    bool                        // something is not published
+}
+
+type visitorKey struct {
+	service protocol.ServiceID
+	id      string // hash of the sign-in, or the network address without one
+}
+
+// openPresence loads the use of the services. The caller runs it until it is closed.
+func openPresence(ctx context.Context, s UseStore, audit AuditLog, bus *event.Bus, zone func() *time.Location) (*presence, error) {
+	uses, err := s.Uses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &presence{
+		audit: audit, store: s, bus: bus, zone: zone, wake: wake.New(), uses: uses, dayEnds: endOfDay(time.Now(), zone()),
+		visitors: make(map[visitorKey]*visitor), changed: make(map[protocol.ServiceID]bool),
+	}, nil
+}
+
+func endOfDay(now time.Time, zone *time.Location) time.Time {
+	y, m, d := now.In(zone).Date()
+	return time.Date(y, m, d+1, 0, 0, 0, 0, zone)
+}
+
+// close cuts all visits and writes their ends. Nobody gets in any more.
+func (p *presence) close(ctx context.Context) {
+	p.mu.Lock()
+	p.isClosed = true
+	for key, v := range p.visitors {
+		p.endLocked(key, v)
+	}
+	p.mu.Unlock()
+	p.write(ctx)
+	p.save(ctx)
+}
+
+// cutCount returns the number of cuts until now; see enter.
+func (p *presence) cutCount() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cuts
+}
+
+// enter counts a request of a visitor. The caller has checked the visitor's right after it read
+// cutCount. If visits were cut since, ok is false, and the right must be checked again. Without a
+// sign-in, visit is zero. service ends with the present visits of the service.
+func (p *presence) enter(cuts uint64, s protocol.Service, service context.Context, visit store.Visit, from string) (v *visitor, ok bool) {
+	now := time.Now()
+	key := visitorKey{s.ID, visit.Hash}
+	if visit.Hash == "" {
+		key.id = sourceOf(from)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cuts != cuts {
+		return nil, false
+	}
+	if p.isClosed {
+		return nil, true
+	}
+	if visit.Hash == "" && p.visitors[key] == nil && p.unknownLocked(s.ID) >= maxUnknown {
+		key.id, from = "", "several addresses"
+	}
+	v = p.visitors[key]
+	if v != nil && v.ctx.Err() != nil {
+		p.endLocked(key, v)
+		v = nil
+	}
+	if v == nil {
+		v = &visitor{service: s, visit: visit, from: from, began: now}
+		if visit.Hash == "" {
+			v.ctx, v.cut = context.WithCancel(service)
+		} else {
+			v.ctx, v.cut = context.WithDeadline(service, time.UnixMilli(visit.ExpiresAt))
+		}
+		p.visitors[key] = v
+		context.AfterFunc(v.ctx, p.wake.Send)
+		p.wake.Send()
+	}
+	v.requests++
+	v.streams++
+	v.lastUsed = now
+	for !now.Before(p.dayEnds) {
+		p.dayEnds = p.dayEnds.AddDate(0, 0, 1)
+	}
+	use := p.uses[s.ID]
+	if !use.DayEnds.Equal(p.dayEnds) {
+		use = store.ServiceUse{DayEnds: p.dayEnds}
+	}
+	use.Requests++
+	use.LastUsedAt = now.UnixMilli()
+	p.uses[s.ID], p.changed[s.ID], p.isNew = use, true, true
+	return v, true
+}
+
+// unknownLocked returns the number of visits of a service without a sign-in.
+func (p *presence) unknownLocked(id protocol.ServiceID) (n int) {
+	for key, v := range p.visitors {
+		if key.service == id && v.visit.Hash == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// leave ends a request of a visitor.
+func (p *presence) leave(v *visitor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v.streams--
+	v.lastUsed = time.Now()
+}
+
+// cut ends the visits of a service for which gone returns true, with their open streams. What decides
+// about the right to visit must have changed before.
+func (p *presence) cut(id protocol.ServiceID, gone func(store.Visit) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cuts++
+	for key, v := range p.visitors {
+		if key.service == id && gone(v.visit) {
+			p.endLocked(key, v)
+		}
+	}
+	p.wake.Send()
+}
+
+// forget ends the count of a service that is deleted.
+func (p *presence) forget(id protocol.ServiceID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.uses, id)
+	delete(p.changed, id)
+}
+
+func (p *presence) endLocked(key visitorKey, v *visitor) {
+	v.cut()
+	p.ended = append(p.ended, v)
+	delete(p.visitors, key)
+	p.isNew = true
+}
+
+// run looks at the visits while there are any, until ctx ends.
+func (p *presence) run(ctx context.Context) {
+	saved := time.Now()
+	for {
+		var tick <-chan time.Time
+		if p.isUsed() {
+			tick = time.After(publishEvery)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		case <-tick:
+		}
+		p.endQuiet(time.Now(), endOfDay(time.Now(), p.zone()))
+		p.write(context.WithoutCancel(ctx)) // what it has taken is nowhere else
+		if time.Since(saved) >= storeEvery {
+			saved = time.Now()
+			p.save(context.WithoutCancel(ctx))
+		}
+	}
+}
+
+// isUsed reports whether there are visits, or something is not stored.
+func (p *presence) isUsed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.visitors) > 0 || len(p.changed) > 0
+}
+
+// endQuiet ends the visits that were cut or are quiet.
+func (p *presence) endQuiet(now, dayEnds time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dayEnds = dayEnds
+	for key, v := range p.visitors {
+		if v.ctx.Err() != nil || v.streams == 0 && now.Sub(v.lastUsed) >= quietAfter {
+			p.endLocked(key, v)
+		}
+	}
+}
+
+// write writes the audit log about visits that began or ended, and publishes changes.
+func (p *presence) write(ctx context.Context) {
+	var lines []protocol.AuditEntry
+	p.mu.Lock()
+	for _, v := range append(slices.Collect(maps.Values(p.visitors)), p.ended...) {
+		if !v.isLogged {
+			v.isLogged = true
+			lines = append(lines, v.line(v.began, "began to visit"))
+		}
+	}
+	for _, v := range p.ended {
+		lines = append(lines, v.endLine(time.Now()))
+	}
+	p.ended = nil
+	isNew := p.isNew
+	p.isNew = false
+	p.mu.Unlock()
+	if len(lines) > 0 {
+		if err := p.audit.Append(ctx, lines...); err != nil {
+			slog.Warn("Visits are missing from the audit log", "lines", len(lines), "err", err)
+		}
+	}
+	if isNew {
+		p.bus.Publish(protocol.Change{Kind: protocol.ChangeServices})
+	}
+}
+
+// save stores how much the services were used.
+func (p *presence) save(ctx context.Context) {
+	p.mu.Lock()
+	uses := make(map[protocol.ServiceID]store.ServiceUse, len(p.changed))
+	for id := range p.changed {
+		uses[id] = p.uses[id]
+	}
+	clear(p.changed)
+	p.mu.Unlock()
+	if len(uses) == 0 {
+		return
+	}
+	if err := p.store.PutUses(ctx, uses); err != nil {
+		slog.Warn("The use of services could not be stored", "err", err)
+	}
+}
+
+// count returns how much each service is used.
+func (p *presence) count() map[protocol.ServiceID]protocol.ServiceUse {
+	dayEnds := endOfDay(time.Now(), p.zone())
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make(map[protocol.ServiceID]protocol.ServiceUse, len(p.uses))
+	for id, use := range p.uses {
+		u := protocol.ServiceUse{LastUsedAt: use.LastUsedAt}
+		if use.DayEnds.Equal(dayEnds) {
+			u.RequestsToday = use.Requests
+		}
+		all[id] = u
+	}
+	for key := range p.visitors {
+		u := all[key.service]
+		u.Visitors++
+		all[key.service] = u
+	}
+	return all
+}
+
+// of returns the present visits of a service by the hash of their sign-in, and those without one.
+func (p *presence) of(id protocol.ServiceID) (known map[string]protocol.ServiceVisitor, unknown []protocol.ServiceVisitor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	known = make(map[string]protocol.ServiceVisitor)
+	for key, v := range p.visitors {
+		if key.service != id {
+			continue
+		}
+		w := v.info()
+		if v.visit.Hash == "" {
+			unknown = append(unknown, w)
+		} else {
+			known[v.visit.Hash] = w
+		}
+	}
+	return known, unknown
+}
