@@ -11,10 +11,12 @@ import (
 	"fairlead/app/audit"
 	"fairlead/app/backend"
 	"fairlead/app/channels"
+	"fairlead/app/exposure"
 	"fairlead/app/feed"
 	"fairlead/app/files"
 	"fairlead/app/host"
 	"fairlead/app/inbox"
+	"fairlead/app/lists"
 	"fairlead/app/nodes"
 	"fairlead/app/notifications"
 	"fairlead/app/preferences"
@@ -62,6 +64,7 @@ func (p *pages) foot() []host.Entry {
 		{Icon: "transfer", Title: transfersTitle, New: func(ctx context.Context) host.View { return transfers.New(ctx, p.env) }},
 		{Icon: "calendar", Title: "Schedule", New: func(ctx context.Context) host.View { return schedule.New(ctx, p.env) }},
 		{Icon: "activity", Title: activityTitle, New: func(ctx context.Context) host.View { return activity.New(ctx, p.env) }},
+		{Icon: "globe", Title: string(host.Exposure), New: func(ctx context.Context) host.View { return exposure.New(ctx, p.env) }},
 	}
 }
 
@@ -104,17 +107,24 @@ func (p *pages) ofSettings() []host.Entry {
 func (p *pages) links() (list []sidebar.Link) {
 	for _, e := range p.foot() {
 		link := sidebar.Link{Icon: e.Icon, Title: e.Title}
-		if e.Title == transfersTitle {
+		switch e.Title {
+		case transfersTitle:
+			link.Note = func(v feed.View) string { return countNote(len(v.Transfers.List)) }
+		case string(host.Exposure):
 			link.Note = func(v feed.View) string {
-				if n := len(v.Transfers.List); n > 0 {
-					return fmt.Sprint(n)
-				}
-				return ""
+				return countNote(len(lists.Without(v.Exposures.List, func(e protocol.Exposure) bool { return !e.IsPublic })))
 			}
 		}
 		list = append(list, link)
 	}
 	return append(list, sidebar.Link{Icon: "settings", Title: settingsTitle})
+}
+
+func countNote(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
 }
 
 // machines creates the page of machines. The sidebar shows which one is open.

@@ -53,6 +53,8 @@ func (m trayMenu) run(i tray.Item) {
 			m.window.Show()
 			m.host.Say("The window could not be opened: " + err.Error())
 		}
+	case tray.ActionExposure:
+		m.host.Open(host.Exposure)
 	case tray.ActionSettings:
 		m.host.Open(host.Settings)
 	case tray.ActionQuit:
@@ -70,7 +72,7 @@ func (m trayMenu) open(ctx context.Context, d desktop.App) {
 	m.window.HasTray = true
 	show := func() { t.Show(tray.ContentOf(b.Feed.View(), time.Now()).With(b.Gateways.Lines.Get())) }
 	f := b.Feed
-	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers)
+	facts := f.Watch(f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers, f.Exposures)
 	bind.Watch(ctx, facts, func(feed.View) { show() })
 	bind.Watch(ctx, b.Gateways.Lines, func([]gateways.Line) { show() })
 }

@@ -65,6 +65,13 @@ func Tray(state TrayState, needs int) []byte {
 	return []byte(glyph + badge(needs) + "</svg>\n")
 }
 
+// WithMark adds a mark to the tray's glyph, in its upper left corner: something is public without
+// sign-in. The badge leaves that corner free.
+func WithMark(glyph []byte) []byte {
+	const mark = `<path fill="` + TrayBadge + `" d="M0 0L15 0L0 15Z"/>` + "\n</svg>\n"
+	return []byte(strings.TrimSuffix(string(glyph), "</svg>\n") + mark)
+}
+
 // badge draws the badge with its number over the lower right part of the glyph.
 func badge(needs int) string {
 	text := fmt.Sprint(max(needs, 1))

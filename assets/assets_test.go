@@ -90,6 +90,9 @@ func TestTrayStatesLookDifferent(t *testing.T) {
 	for n := 1; n <= 10; n++ {
 		show(string(rune('0'+n)), Tray(TrayNeedsYou, n))
 	}
+	for _, state := range []TrayState{TrayIdle, TrayNeedsYou, TrayError} {
+		show(string(state)+" with a mark", WithMark(Tray(state, 1)))
+	}
 	if !bytes.Equal(Tray(TrayNeedsYou, 10), Tray(TrayNeedsYou, 250)) {
 		t.Error("from ten on the badge should read 9+")
 	}

@@ -14,6 +14,7 @@ import (
 	"fairlead/app/transfer"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/protocol/display"
 )
 
 // Icon is the state shown by the tray icon.
@@ -33,6 +34,8 @@ type Content struct {
 	Icon   Icon
 	Needs  int
 	Status string
+	// Public says what is public without sign-in; empty if nothing is. The icon has a mark then.
+	Public string
 	// Items are the menu's entries from top to bottom.
 	Items []Item
 }
@@ -69,14 +72,16 @@ const (
 	ActionTransfers = "transfers"
 	// ActionGateway opens the window of another gateway.
 	ActionGateway = "gateway"
-	ActionQuit    = "quit"
+	// ActionExposure shows who can reach what.
+	ActionExposure = "exposure"
+	ActionQuit     = "quit"
 )
 
 const maxItems = 8
 
 // ContentOf returns the tray's content for a view.
 func ContentOf(v feed.View, now time.Time) Content {
-	t := Content{Needs: v.Needs(), Status: "Ready"}
+	t := Content{Needs: v.Needs(), Status: "Ready", Public: display.PublicExposures(v.Exposures.List)}
 	switch {
 	case v.Status.Storage != "":
 		t.Icon, t.Status = Error, "Cannot save data"
@@ -94,6 +99,7 @@ func ContentOf(v feed.View, now time.Time) Content {
 	separator := Item{Separator: true}
 	t.Items = lists.Without([]Item{
 		{Label: t.Status, Disabled: true},
+		publicItem(t.Public),
 		separator,
 		needsItem(v, now), transferItem(v),
 		{Label: "Open", Do: ActionOpen},
@@ -131,6 +137,13 @@ func needsText(v feed.View, now time.Time) string {
 		return question.WordsOf(v.Questions.Pending[0], v, now).Title
 	}
 	return format.Plural(v.Needs(), "question needs", "questions need") + " you"
+}
+
+func publicItem(text string) Item {
+	if text == "" {
+		return Item{}
+	}
+	return Item{Label: text, Do: ActionExposure}
 }
 
 func needsItem(v feed.View, now time.Time) Item {

@@ -23,6 +23,7 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/assets"
 	"fairlead/gateway/peer/format"
 )
@@ -43,7 +44,7 @@ type Tray struct {
 // New returns an icon for a panel that is light or dark, or [style.System] if that is unknown. do
 // is called with the chosen entry, until ctx ends.
 func New(ctx context.Context, app desktop.App, panel style.Mode, do func(Item)) *Tray {
-	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, panel))
+	app.SetSystemTrayIcon(glyph(assets.TrayIdle, 0, false, panel))
 	m := &menu{ctx: ctx}
 	return &Tray{app: app, run: do, panel: panel, setMenu: m.set, setTooltip: systray.SetTooltip}
 }
@@ -57,11 +58,11 @@ func (t *Tray) Show(s Content) {
 	if t.isDrawn && reflect.DeepEqual(s, t.current) {
 		return
 	}
-	if !t.isDrawn || s.Icon != t.current.Icon || s.Needs != t.current.Needs {
-		t.app.SetSystemTrayIcon(glyph(icons[s.Icon], s.Needs, t.panel))
+	if !t.isDrawn || s.Icon != t.current.Icon || s.Needs != t.current.Needs || s.Public != t.current.Public {
+		t.app.SetSystemTrayIcon(glyph(icons[s.Icon], s.Needs, s.Public != "", t.panel))
 	}
-	if t.isDrawn && s.Status != t.current.Status {
-		t.setTooltip("Fairlead: " + s.Status)
+	if t.isDrawn && (s.Status != t.current.Status || s.Public != t.current.Public) {
+		t.setTooltip(wording.Join(" · ", "Fairlead: "+s.Status, s.Public))
 	}
 	t.setMenu(t.items(s.Items))
 	t.current, t.isDrawn = s, true
@@ -76,18 +77,19 @@ var icons = map[Icon]assets.TrayState{
 const glyphSize = 64
 
 // glyph returns the icon for this system: light on a dark panel, dark on a light one, and light
-// with a dark outline where the panel is unknown. macOS colours it, except one with a badge.
-func glyph(s assets.TrayState, needs int, panel style.Mode) fyne.Resource {
+// with a dark outline where the panel is unknown. A mark warns that something is public. macOS
+// colours the icon, except one with a badge or a mark.
+func glyph(s assets.TrayState, needs int, isMarked bool, panel style.Mode) fyne.Resource {
 	ink := widgets.Choose(panel == style.Light, assets.TrayDark, assets.TrayLight)
 	switch {
-	case runtime.GOOS == "darwin" && s == assets.TrayNeedsYou:
-		return style.TrayIcon(s, needs, assets.TrayInk)
+	case runtime.GOOS == "darwin" && (s == assets.TrayNeedsYou || isMarked):
+		return style.TrayIcon(s, needs, isMarked, assets.TrayInk)
 	case runtime.GOOS == "darwin":
-		return theme.NewThemedResource(style.TrayIcon(s, needs, assets.Ink))
+		return theme.NewThemedResource(style.TrayIcon(s, needs, isMarked, assets.Ink))
 	case runtime.GOOS == "windows":
-		return style.TrayIcon(s, needs, widgets.Choose(panel == style.System, assets.TrayInk, ink))
+		return style.TrayIcon(s, needs, isMarked, widgets.Choose(panel == style.System, assets.TrayInk, ink))
 	}
-	return sharpen(style.TrayIcon(s, needs, ink), panel == style.System)
+	return sharpen(style.TrayIcon(s, needs, isMarked, ink), panel == style.System)
 }
 
 // sharpen renders an icon with opaque and transparent pixels only. fyne.io/systray transmits wrong

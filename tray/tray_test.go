@@ -169,7 +169,7 @@ func TestTheGlyphHasOnlyOpaquePixels(t *testing.T) {
 	test.NewTempApp(t)
 	for state, needs := range map[assets.TrayState]int{assets.TrayIdle: 0, assets.TrayPaused: 0, assets.TrayNeedsYou: 12} {
 		t.Run(string(state), func(t *testing.T) {
-			opaque, colors := pixels(t, sharpen(style.TrayIcon(state, needs, assets.TrayLight), false))
+			opaque, colors := pixels(t, sharpen(style.TrayIcon(state, needs, false, assets.TrayLight), false))
 			if opaque < glyphSize*glyphSize/8 {
 				t.Errorf("%d pixels are drawn", opaque)
 			}
@@ -184,8 +184,8 @@ func TestTheGlyphHasOnlyOpaquePixels(t *testing.T) {
 
 func TestGlyphHasAnOutlineOnAnUnknownPanel(t *testing.T) {
 	test.NewTempApp(t)
-	plain, _ := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, assets.TrayLight), false))
-	all, colors := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, assets.TrayLight), true))
+	plain, _ := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, false, assets.TrayLight), false))
+	all, colors := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, false, assets.TrayLight), true))
 	dark := colors[color.NRGBA{0x2a, 0x2a, 0x2a, 0xff}]
 	if all-dark != plain || dark < plain/4 {
 		t.Errorf("got %d pixels, %d of them dark, want %d light ones and an outline", all, dark, plain)
@@ -212,4 +212,36 @@ func pixels(t *testing.T, icon fyne.Resource) (opaque int, colors map[color.NRGB
 		}
 	}
 	return opaque, colors
+}
+
+func TestGlyphIsMarkedWhileSomethingIsPublic(t *testing.T) {
+	test.NewTempApp(t)
+	p := &panel{}
+	tray := p.newTray(t, nil)
+	v := view()
+	tray.Show(trayFor(v))
+	before := outline(p.menus[0], "")
+	v.Exposures.List = []protocol.Exposure{{ID: "a", Kind: protocol.ExposureService, IsPublic: true}, {ID: "b", Kind: protocol.ExposureToken}}
+	tray.Show(trayFor(v))
+	if now := outline(p.menus[1], ""); strings.Contains(before, "public") || !strings.Contains(now, "1 app is public without sign-in\n") {
+		t.Errorf("got the menu\n%s, then\n%s; want a line about the public app in the second", before, now)
+	}
+	if len(p.icons) != 2 || p.icons[0] == p.icons[1] {
+		t.Errorf("got the icons %v, want another one with a mark", p.icons)
+	}
+	for _, i := range trayFor(v).Items {
+		if i.Do == ActionExposure && i.Disabled {
+			t.Error("got a line that cannot be chosen, want one that leads to the page")
+		}
+	}
+	badge := color.NRGBA{0xc9, 0x7a, 0x00, 0xff}
+	for _, ink := range []string{assets.TrayLight, assets.TrayDark} {
+		for _, outlined := range []bool{false, true} {
+			_, plain := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, false, ink), outlined))
+			_, marked := pixels(t, sharpen(style.TrayIcon(assets.TrayIdle, 0, true, ink), outlined))
+			if plain[badge] > 0 || marked[badge] < glyphSize*glyphSize/20 {
+				t.Errorf("%s, outlined %v: got %d and %d pixels of the mark, want none and at least a twentieth", ink, outlined, plain[badge], marked[badge])
+			}
+		}
+	}
 }

@@ -19,6 +19,8 @@ type Feed struct {
 	FileEvents
 	// Tasks are the actions that run in the background. A failure becomes a notice.
 	Tasks *Tasks
+	// WaysIn loads the exposures.
+	WaysIn *WaysIn
 	// OnSnapshot and OnChange report what has just been applied, in order and on one goroutine. Set
 	// them before Run.
 	OnSnapshot func()
@@ -40,6 +42,7 @@ func NewRemote(device protocol.DeviceID) *Feed { return newFeed(Status{Remote: t
 func newFeed(s Status) *Feed {
 	f := &Feed{Facts: newFacts(), OnSnapshot: func() {}, OnChange: func(protocol.Change) {}}
 	f.Status.Update(func(v *Status) { *v = s })
+	f.WaysIn = &WaysIn{feed: f}
 	f.Tasks = NewTasks(func(err error) { f.Notify("error", Sentence(err)) })
 	return f
 }
@@ -142,6 +145,7 @@ type Facts struct {
 	Pairing   *Value[Pairing]
 	Apps      *Value[ConnectedApps]
 	Servers   *Value[ServerList]
+	Exposures *Value[Exposures]
 	Changed   *Value[Changed]
 
 	mu   sync.Mutex // guards view; the values share it
@@ -156,6 +160,7 @@ func newFacts() *Facts {
 	f.Machines, f.Transfers = newValue(mu, &v.Machines), newValue(mu, &v.Transfers)
 	f.Notice, f.Models, f.Pairing = newValue(mu, &v.Notice), newValue(mu, &v.Models), newValue(mu, &v.Pairing)
 	f.Apps, f.Servers = newValue(mu, &v.Apps), newValue(mu, &v.Servers)
+	f.Exposures = newValue(mu, &v.Exposures)
 	f.Pulls, f.Changed = newValue(mu, &v.Pulls), newValue(mu, &v.Changed)
 	return f
 }
@@ -164,7 +169,7 @@ func newFacts() *Facts {
 func (f *Facts) All() []Fact {
 	return []Fact{
 		f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Transfers, f.Notice,
-		f.Models, f.Pulls, f.Pairing, f.Apps, f.Servers, f.Changed,
+		f.Models, f.Pulls, f.Pairing, f.Apps, f.Servers, f.Exposures, f.Changed,
 	}
 }
 

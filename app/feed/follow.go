@@ -20,12 +20,16 @@ func (to follower) snapshot(s protocol.FeedSnapshot) {
 	to.feed.LoadPairing()
 	to.feed.LoadApps()
 	to.feed.LoadServers()
+	to.feed.WaysIn.Load()
 	to.resumeLocalTransfers(s.Transfers)
 }
 
 func (to follower) apply(c protocol.Change) {
 	to.feed.Apply(c)
 	to.feed.OnChange(c)
+	if to.feed.WaysIn.mayChange(c) {
+		to.feed.WaysIn.Load()
+	}
 	switch c.Kind {
 	case protocol.ChangeDevices:
 		to.feed.LoadPairing()

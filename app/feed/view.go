@@ -26,7 +26,9 @@ type View struct {
 	Pairing Pairing
 	Apps    ConnectedApps
 	Servers ServerList
-	Changed Changed
+	// Exposures are the ways in to the gateway.
+	Exposures Exposures
+	Changed   Changed
 }
 
 // Status is the state of the connection and of the gateway.

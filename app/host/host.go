@@ -163,6 +163,7 @@ type (
 const (
 	Transfers Page = "Transfers"
 	Settings  Page = "Settings"
+	Exposure  Page = "Who can reach what"
 )
 
 func (Chat) isTarget()         {}

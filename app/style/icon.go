@@ -55,12 +55,17 @@ func (i *icon) ThemeColorName() fyne.ThemeColorName { return i.color }
 // AppIcon returns the program's icon.
 func AppIcon() fyne.Resource { return fyne.NewStaticResource("fairlead.png", assets.AppPNG) }
 
-// TrayIcon returns the tray's glyph in a colour; see [assets.Tray].
-func TrayIcon(state assets.TrayState, needs int, ink string) fyne.Resource {
+// TrayIcon returns the tray's glyph in a colour, with a mark if something is public; see
+// [assets.Tray] and [assets.WithMark].
+func TrayIcon(state assets.TrayState, needs int, isMarked bool, ink string) fyne.Resource {
 	if state != assets.TrayNeedsYou {
 		needs = 0
 	}
-	return fyne.NewStaticResource(fmt.Sprintf("tray-%s-%d%s.svg", state, min(needs, 10), ink), bytes.ReplaceAll(assets.Tray(state, needs), []byte(assets.TrayInk), []byte(ink)))
+	glyph, name := assets.Tray(state, needs), fmt.Sprintf("tray-%s-%d%s", state, min(needs, 10), ink)
+	if isMarked {
+		glyph, name = assets.WithMark(glyph), name+"-public"
+	}
+	return fyne.NewStaticResource(name+".svg", bytes.ReplaceAll(glyph, []byte(assets.TrayInk), []byte(ink)))
 }
 
 var fyneIcons = map[fyne.ThemeIconName]string{

@@ -172,7 +172,7 @@ func TestIconsFollowTheTheme(t *testing.T) {
 	for _, name := range fyneIcons {
 		Icon(name)
 	}
-	if TrayIcon(assets.TrayNeedsYou, 3, assets.TrayInk).Name() == TrayIcon(assets.TrayNeedsYou, 4, assets.TrayInk).Name() {
+	if TrayIcon(assets.TrayNeedsYou, 3, false, assets.TrayInk).Name() == TrayIcon(assets.TrayNeedsYou, 4, false, assets.TrayInk).Name() {
 		t.Error("Fyne would show a cached badge")
 	}
 }
