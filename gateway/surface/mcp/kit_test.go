@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -23,6 +21,7 @@ import (
 	"fairlead/gateway/service"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/surface/surfacetest"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 )
@@ -208,29 +207,14 @@ func eras(t *testing.T, test func(t *testing.T, b *bench, legacy bool)) {
 
 func post(t *testing.T, b *bench, token, session, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", b.URL+"/mcp", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set("Content-Type", "application/json")
+	all := []string{"Accept", "application/json, text/event-stream", "Content-Type", "application/json"}
 	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+		all = append(all, "Authorization", "Bearer "+token)
 	}
 	if session != "" {
-		r.Header.Set("Mcp-Session-Id", session)
-		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+		all = append(all, "Mcp-Session-Id", session, "MCP-Protocol-Version", "2025-11-25")
 	}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, _ := io.ReadAll(resp.Body)
-	return resp, string(raw)
+	return surfacetest.Answer(t, http.MethodPost, b.URL+"/mcp", body, append(all, headers...)...)
 }
 
 const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`

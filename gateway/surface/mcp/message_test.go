@@ -17,26 +17,10 @@ const handshake = `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"pr
 // post sends a message over HTTP, and returns the status and the message of the answer.
 func (b *bench) post(t *testing.T, body string, headers ...string) (status int, header http.Header, answer string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.URL+"/mcp", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer all"}}
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, data, isEvent := strings.Cut(string(raw), "data: ")
+	resp, raw := post(t, b, "all", "", body, headers...)
+	_, data, isEvent := strings.Cut(raw, "data: ")
 	if !isEvent {
-		data = string(raw)
+		data = raw
 	}
 	return resp.StatusCode, resp.Header, strings.TrimSpace(data)
 }

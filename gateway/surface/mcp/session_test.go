@@ -11,6 +11,7 @@ import (
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/surface/surfacetest"
 )
 
 const listTools = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
@@ -80,19 +81,8 @@ func TestClientWithoutSessionsIsForgotten(t *testing.T) {
 // send makes a request without a body for a session.
 func (b *bench) send(ctx context.Context, t *testing.T, method, token, session string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, method, b.URL+"/mcp", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range map[string]string{"Authorization": "Bearer " + token, "Mcp-Session-Id": session, "Accept": "text/event-stream", "MCP-Protocol-Version": "2025-11-25"} {
-		r.Header.Set(k, v)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { resp.Body.Close() })
-	return resp
+	return surfacetest.Request(ctx, t, method, b.URL+"/mcp", "",
+		"Authorization", "Bearer "+token, "Mcp-Session-Id", session, "Accept", "text/event-stream", "MCP-Protocol-Version", "2025-11-25")
 }
 
 func TestSessionIsEndedByItsOwnTokenOnly(t *testing.T) {

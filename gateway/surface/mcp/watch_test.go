@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/surface/surfacetest"
 )
 
 // watcher is a client that is subscribed to resources.
@@ -85,21 +86,9 @@ func (w *watcher) listen(t *testing.T, b *bench, token string, uris []string) {
 // listenWith posts a request to listen.
 func listenWith(ctx context.Context, t *testing.T, b *bench, token, body string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(ctx, "POST", b.URL+"/mcp", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for k, v := range map[string]string{
-		"Accept": "application/json, text/event-stream", "Content-Type": "application/json", "Authorization": "Bearer " + token,
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen",
-	} {
-		r.Header.Set(k, v)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp
+	return surfacetest.Request(ctx, t, http.MethodPost, b.URL+"/mcp", body,
+		"Accept", "application/json, text/event-stream", "Content-Type", "application/json", "Authorization", "Bearer "+token,
+		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 }
 
 func (w *watcher) next(t *testing.T) string {

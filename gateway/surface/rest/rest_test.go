@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,6 +24,7 @@ import (
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
 	"fairlead/gateway/surface/bearer"
+	"fairlead/gateway/surface/surfacetest"
 	"fairlead/gateway/tool/job"
 )
 
@@ -77,24 +77,7 @@ func serve(t testing.TB) (*fake, *httptest.Server) {
 // request makes a request with the right token. Headers are pairs.
 func request(t testing.TB, s *httptest.Server, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer right")
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp, string(raw)
+	return surfacetest.Answer(t, method, s.URL+path, body, append([]string{"Authorization", "Bearer right"}, headers...)...)
 }
 
 func TestCallIsPassedOn(t *testing.T) {
@@ -278,14 +261,7 @@ func TestDisconnectedReaderCancelsTheCall(t *testing.T) {
 		return job.Result{}, ctx.Err()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	r, _ := http.NewRequestWithContext(ctx, "POST", s.URL+"/api/v1/tools/fs_grep", strings.NewReader("{}"))
-	r.Header.Set("Authorization", "Bearer right")
-	r.Header.Set("Accept", "text/event-stream")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
+	resp := surfacetest.Request(ctx, t, http.MethodPost, s.URL+"/api/v1/tools/fs_grep", "{}", "Authorization", "Bearer right", "Accept", "text/event-stream")
 	if line, err := bufio.NewReader(resp.Body).ReadString('\n'); err != nil || line != "event: chunk\n" {
 		t.Errorf("got %q, error %v, want the first chunk", line, err)
 	}
