@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 	"github.com/oauth2-proxy/mockoidc"
 )
@@ -46,7 +47,77 @@ func TestVisitorsSignInWithAnIssuer(t *testing.T) {
 		w.sees("Continue with Company")
 		w.picture("sign-in-with-company")
 		w.do(chromedp.Click(chromedp.CSS("a.button")))
+		if person.sees == "Workshop" {
+			w.skipPasskey()
+		}
 		w.sees(person.sees)
+	}
+}
+
+func TestVisitorsSignInWithAPasskeyAfterTheFirstTime(t *testing.T) {
+	s, b := newStack(t), newBrowser(t, "")
+	v := s.publish("Workshop", newLiveReload(t, "Workshop").address, map[string]any{"authorized_emails": []string{"ann@company.com"}})
+	ann := newVisitor(t, b)
+	if _, err := chromedp.Call(ann.ctx, webauthn.Enable, webauthn.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ann.ctx, webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+		Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal,
+		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	ann.open(s.run("services", "link", v.ID, "ann@company.com"))
+	ann.do(chromedp.Click(chromedp.CSS("button")))
+	ann.sees("Use a passkey next time?")
+	ann.picture("passkey")
+	ann.do(chromedp.Click(chromedp.CSS("#passkey button")))
+	ann.sees("Workshop")
+	ann.waits("location.pathname == '/'")
+
+	ann.open(v.URL + "/.fairlead/signout")
+	ann.picture("sign-out")
+	ann.do(chromedp.Click(chromedp.CSS("button")))
+	ann.waits("location.pathname == '/'")
+	ann.sees("Use a passkey")
+	ann.picture("sign-in-with-passkey")
+	ann.do(chromedp.Click(chromedp.CSS("#passkey button")))
+	ann.sees("Workshop")
+	ann.waits("location.pathname == '/'")
+
+	s.call("service_share", map[string]any{"service_id": v.ID, "action": "remove", "emails": []string{"ann@company.com"}})
+	ann.open(v.URL)
+	ann.sees("You are not among the visitors")
+}
+
+func TestOwnerLetsAVisitorInWhoAsks(t *testing.T) {
+	s, b := newStack(t), newBrowser(t, "")
+	v := s.publish("Workshop", newLiveReload(t, "Workshop").address, nil)
+	for _, c := range []struct{ email, answer, sees string }{
+		{"ann@company.com", "allow", "Workshop"}, {"eve@evil.example", "deny", "The owner said no"},
+	} {
+		w := newVisitor(t, b)
+		w.open(v.URL)
+		w.sees("Ask for access")
+		w.do(chromedp.SendKeys(chromedp.CSS("[name=email]"), c.email), chromedp.SendKeys(chromedp.CSS("[name=message]"), "It is me"))
+		w.picture("ask")
+		w.do(chromedp.Click(chromedp.CSS("form[action='/.fairlead/ask'] button")))
+		w.sees("The owner has been asked")
+		w.picture("asked")
+		var open []struct{ ID, Text string }
+		until(t, "the owner has a question", func() bool {
+			return json.Unmarshal([]byte(s.run("questions", "--json")), &open) == nil && len(open) > 0
+		})
+		if text := open[0].Text; !strings.Contains(text, c.email) || !strings.Contains(text, "Workshop") {
+			t.Errorf("question: got %q, want one that names %s and Workshop", text, c.email)
+		}
+		args := []string{"questions", c.answer, open[0].ID}
+		if c.answer == "allow" {
+			args = append(args, "--for", "day")
+		}
+		s.run(args...)
+		w.sees(c.sees) // the page looks again by itself
+		w.picture("asked-" + c.answer)
 	}
 }
 
