@@ -31,6 +31,8 @@ func otherValue(t *testing.T, f protocol.ConfigField) any {
 		return []string{"sat", "sun"}
 	case strings.Contains(f.Path, "activeHours.") && f.Format != protocol.FormatTimeZone, strings.HasPrefix(f.Path, "notifications.quietHours.") && f.Type == "string" && f.Enum == nil:
 		return "09:30"
+	case f.Path == "services.mail.from":
+		return "apps@example.com"
 	case f.Format == protocol.FormatDuration:
 		return "45m"
 	case f.Format == protocol.FormatTimeZone:

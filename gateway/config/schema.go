@@ -87,7 +87,7 @@ func describeAll(path string, v reflect.Value, tag reflect.StructTag, secret str
 	}
 	f.Min, f.Max = bound(tag.Get("min")), bound(tag.Get("max"))
 	switch path { // whose types have no tags, or that are masked in their object
-	case "services.signIn.*.clientSecret":
+	case "services.signIn.*.clientSecret", mailPassword:
 		f.Secret = true
 	case "model.provider":
 		f.Enum = slices.Clone(protocol.ProviderIDs)

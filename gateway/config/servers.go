@@ -100,7 +100,7 @@ const clientSecret = "clientSecret"
 // isSecret reports whether a variable or a header of a server is stored in the keychain: every
 // header, and each variable that looks like a secret.
 func isSecret(kind, name, value string) bool {
-	if kind == "headers" || kind == clientSecret || secretName.MatchString(name) || secretValue.MatchString(value) {
+	if kind == "headers" || secretName.MatchString(name) || secretValue.MatchString(value) {
 		return value != ""
 	}
 	u, err := url.Parse(value)
@@ -136,18 +136,18 @@ func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage
 				v[name] = hide(append(slices.Clone(at), name), part)
 			}
 		case string:
-			isClient := len(at) == 4 && at[3] == clientSecret
-			if !isClient && (len(at) != 5 || at[3] != "env" && at[3] != "headers") {
+			name := strings.Join(at, ".")
+			isWhole := len(at) == 4 && at[3] == clientSecret || name == mailPassword
+			if !isWhole && (len(at) != 5 || at[3] != "env" && at[3] != "headers") {
 				return v
 			}
-			name := strings.Join(at, ".")
 			if _, stored := s.Secret(name); v == protocol.MaskedSecret && !stored {
 				problem = bad("%s must be the value itself, not its placeholder %s", name, protocol.MaskedSecret)
 			}
 			if err := checkPlaceholder(name, v); err != nil {
 				problem = err
 			}
-			if v != protocol.MaskedSecret && isSecret(at[3], at[len(at)-1], v) {
+			if v != protocol.MaskedSecret && v != "" && (isWhole || isSecret(at[3], at[len(at)-1], v)) {
 				found[name] = v
 				return protocol.MaskedSecret
 			}
@@ -162,9 +162,12 @@ func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage
 	return out, found, err
 }
 
-// maskedSecrets returns the paths of the masked values of servers and sign-in providers.
+// maskedSecrets returns the paths of the masked values of servers, sign-in providers and mail.
 func maskedSecrets(c Config) map[string]bool {
 	paths := make(map[string]bool)
+	if c.Services.Mail.Password == protocol.MaskedSecret {
+		paths[mailPassword] = true
+	}
 	for name, p := range c.Services.SignIn {
 		if p.ClientSecret == protocol.MaskedSecret {
 			paths[strings.Join([]string{"services.signIn", name, clientSecret}, ".")] = true

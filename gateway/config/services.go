@@ -32,6 +32,7 @@ type Services struct {
 	LocalPorts bool `json:"localPorts"`
 	// SignIn are the providers at which visitors can sign in, by name.
 	SignIn map[string]SignInProvider `json:"signIn"`
+	Mail   Mail                      `json:"mail"`
 }
 
 // ACME configures who issues certificates.
@@ -44,7 +45,7 @@ type ACME struct {
 func DefaultServices() Services {
 	return Services{
 		Certificate: "acme", ACME: ACME{Directory: "https://acme-v02.api.letsencrypt.org/directory"}, TrustedProxies: []string{"127.0.0.1", "::1"},
-		SignIn: map[string]SignInProvider{},
+		SignIn: map[string]SignInProvider{}, Mail: Mail{Port: 587, Security: "starttls"},
 	}
 }
 

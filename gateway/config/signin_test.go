@@ -20,7 +20,8 @@ func TestSecretsOfSignInProvidersAreInTheKeychain(t *testing.T) {
 	}
 	set("services.signIn.google", `{"clientId":"id","clientSecret":"very-secret-1"}`)
 	set("services.signIn.work.clientSecret", `"very-secret-2"`)
-	for path, want := range map[string]string{"services.signIn.google.clientSecret": "very-secret-1", "services.signIn.work.clientSecret": "very-secret-2"} {
+	set("services.mail", `{"host":"localhost","password":"very-secret-3"}`)
+	for path, want := range map[string]string{"services.signIn.google.clientSecret": "very-secret-1", "services.signIn.work.clientSecret": "very-secret-2", "services.mail.password": "very-secret-3"} {
 		if got, _ := s.Secret(path); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
@@ -37,6 +38,10 @@ func TestSecretsOfSignInProvidersAreInTheKeychain(t *testing.T) {
 	s = open(t, m, home)
 	if got, _ := s.Secret("services.signIn.google.clientSecret"); got != "very-secret-1" {
 		t.Errorf("after a restart: got %q, want the secret", got)
+	}
+	set("services.mail.password", `""`)
+	if got, ok := s.Secret("services.mail.password"); ok {
+		t.Errorf("after the password was emptied: got %q, want no secret", got)
 	}
 	set("services.signIn.google", `null`)
 	if got, ok := s.Secret("services.signIn.google.clientSecret"); ok {

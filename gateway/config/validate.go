@@ -139,6 +139,8 @@ func checkSpecial(path string, v reflect.Value) error {
 		return x.check(path)
 	case Services:
 		return x.check(path)
+	case Mail:
+		return x.check(path)
 	case Agents:
 		return x.check(path)
 	case ToolRule:
