@@ -42,6 +42,7 @@ import (
 	"fairlead/gateway/service"
 	"fairlead/gateway/service/address"
 	"fairlead/gateway/session"
+	"fairlead/gateway/signin"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/mcp"
@@ -107,6 +108,7 @@ type Gateway struct {
 	services  *service.Services
 	visits    *service.Visits
 	site      *service.Site
+	signIn    *signin.SignIn
 	addresses *address.Addresses
 	catalog   *catalog.Catalog
 	jobs      *job.Jobs

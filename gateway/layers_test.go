@@ -110,6 +110,7 @@ var only = map[string][]string{
 	"github.com/rogpeppe/go-internal/diff": {"gateway/peer/diff"},
 	"github.com/coreos/go-oidc/":           {"gateway/signin"},
 	"github.com/go-webauthn/":              {"gateway/signin"},
+	"github.com/wneessen/go-mail":          {"gateway/signin"},
 }
 
 // noToolkit are packages under app that work without Fyne.

@@ -63,6 +63,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 	<-ctx.Done()
 	g.StopRuns(context.WithoutCancel(ctx))
 	g.site.Close(context.WithoutCancel(ctx))
+	g.signIn.Close()
 	g.keeper.Close()
 	g.jobs.Close()
 	g.commands.Close()

@@ -27,13 +27,13 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 	}
 	g.services.OnChange(g.addresses.Sync)
 	g.config.OnChange(g.addresses.ConfigChanged)
-	in := signin.New(signin.Options{
+	g.signIn = signin.New(signin.Options{
 		Config: func() config.Services { return g.config.Get().Services }, Secret: g.config.Secret, Base: g.signInBase, Passkeys: g.store.Services,
+		Link: func(ctx context.Context, v protocol.Service, email string) (string, error) {
+			return g.visits.Link(ctx, v, email)
+		},
 	})
-	g.visits = service.NewVisits(g.store.Services, in)
-	if err != nil {
-		return err
-	}
+	g.visits = service.NewVisits(g.store.Services, g.signIn)
 	g.site, err = service.NewSite(ctx, service.Options{
 		Services: g.services, Visits: g.visits, Requests: g.store.Services, Uses: g.store.Services, Questions: g.questions, Audit: g.store.Audit, Bus: g.bus,
 		Zone: func() *time.Location { return g.config.Get().Zone() },
@@ -41,7 +41,7 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
 		},
 	})
-	return nil
+	return err
 }
 
 // signInBase returns the gateway's own address for browsers that visit the host of a request. Providers

@@ -72,7 +72,14 @@ func newSiteAt(t *testing.T, l net.Listener, connect func(context.Context) (net.
 	}
 	t.Cleanup(func() { db.Close() })
 	s := &site{db: db, connect: connect, dial: dial, stop: func() {}, base: "http://" + l.Addr().String()}
-	s.visits = NewVisits(db.Services, signin.New(signin.Options{Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.base }, Passkeys: db.Services}))
+	in := signin.New(signin.Options{
+		Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.base }, Passkeys: db.Services,
+		Link: func(ctx context.Context, v protocol.Service, email string) (string, error) {
+			return s.visits.Link(ctx, v, email)
+		},
+	})
+	t.Cleanup(in.Close)
+	s.visits = NewVisits(db.Services, in)
 	if at, ok := l.Addr().(*net.TCPAddr); ok {
 		s.port = at.Port
 	}

@@ -17,7 +17,8 @@ type page struct {
 	Leaves      bool   // its button signs the visitor out
 	Ways        signin.Ways
 	Passkey     string // what its form does with a passkey: create or get
-	Back        string // where the visitor goes after signing in, or tries again
+	To          string // where the visitor goes after that
+	Back        string // where the visitor can try again
 
 	// Asks shows the form with which a visitor asks for access. Email is the address that they sign in
 	// with, or the one that they entered, with its Problem.
@@ -38,6 +39,7 @@ var (
 	noProxy     = page{Title: "This address is for a proxy", Text: "The owner can name the proxy's address in the setting services.trustedProxies."}
 	broken      = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
 	passkeyPage = page{Title: "Use a passkey next time?", Text: "You then sign in to this app with your fingerprint, your face or the PIN of your device.", Passkey: "create"}
+	mailedPage  = page{Title: "Look into your mail", Text: "If this address is among the visitors, a link is on its way. It works once, within a day."}
 	leavePage   = page{Title: "Sign out?", Text: "This app then asks you to sign in again.", Leaves: true}
 	enterPage   = page{Text: "The link works once. Then this browser is known."}
 	waiting     = page{Title: "The owner has been asked", Text: "Keep this page open: it looks again by itself, and shows the app once the owner has agreed.", Retries: true}

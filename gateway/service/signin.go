@@ -50,8 +50,12 @@ func (v *Visits) prove(w http.ResponseWriter, r *http.Request, s protocol.Servic
 	}
 	if r.URL.Path == signin.PasskeyPath && r.Method == http.MethodGet {
 		p := passkeyPage
-		p.Back = signin.LocalPath(r.URL.Query().Get("to"))
+		p.To = signin.LocalPath(r.URL.Query().Get("to"))
 		answer(w, r, http.StatusOK, p)
+		return
+	}
+	if r.URL.Path == signin.MailedPath {
+		answer(w, r, http.StatusOK, mailedPage)
 		return
 	}
 	proof, err := v.signIn.Serve(w, r, s)
@@ -125,9 +129,9 @@ func (v *Visits) signInPage(r *http.Request, s protocol.Service) page {
 	if p.Ways.Passkey {
 		p.Passkey = "get"
 	}
-	p.Text, p.Back = "Show that you are one of the visitors of this app. A link from its owner works too.", "/"
+	p.Text, p.To = "Show that you are one of the visitors of this app. A link from its owner works too.", "/"
 	if r.Method == http.MethodGet {
-		p.Back = r.URL.RequestURI()
+		p.To = r.URL.RequestURI()
 	}
 	return p
 }

@@ -35,11 +35,13 @@ const (
 type Visits struct {
 	store   VisitStore
 	signIn  SignIn
-	guesses signin.Limits // of links
+	guesses *signin.Limits // of links
 }
 
 // NewVisits returns visits that a store holds.
-func NewVisits(s VisitStore, in SignIn) *Visits { return &Visits{store: s, signIn: in} }
+func NewVisits(s VisitStore, in SignIn) *Visits {
+	return &Visits{store: s, signIn: in, guesses: signin.NewLimits()}
+}
 
 // Link returns an address that lets one visitor in, once, within a day. Without an email it is for the
 // owner. The error is a *protocol.Fault, or that of the store.

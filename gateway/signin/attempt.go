@@ -90,11 +90,17 @@ const (
 	maxSources = 10_000
 )
 
-// Limits bound the attempts of each source. The zero value is ready.
+// Limits bound the attempts of each source.
 type Limits struct {
+	burst int
+	pace  time.Duration
+
 	mu      sync.Mutex // guards sources
 	sources map[string]*rate.Limiter
 }
+
+// NewLimits returns limits for guesses.
+func NewLimits() *Limits { return &Limits{burst: burst, pace: pace} }
 
 // Allow counts an attempt from the source of a request, and reports whether it may be made.
 func (l *Limits) Allow(r *http.Request) bool { return l.allowAt(sourceOf(r), time.Now()) }
@@ -106,12 +112,12 @@ func (l *Limits) allowAt(source string, now time.Time) bool {
 	if b == nil {
 		if len(l.sources) >= maxSources {
 			// One with all attempts left is as if it were new.
-			maps.DeleteFunc(l.sources, func(_ string, old *rate.Limiter) bool { return old.TokensAt(now) >= burst })
+			maps.DeleteFunc(l.sources, func(_ string, old *rate.Limiter) bool { return old.TokensAt(now) >= float64(l.burst) })
 		}
 		if len(l.sources) >= maxSources || l.sources == nil {
 			l.sources = make(map[string]*rate.Limiter)
 		}
-		b = rate.NewLimiter(rate.Every(pace), burst)
+		b = rate.NewLimiter(rate.Every(l.pace), l.burst)
 		l.sources[source] = b
 	}
 	return b.AllowN(now, 1)

@@ -160,9 +160,9 @@ func (s *SignIn) servePasskey(w http.ResponseWriter, r *http.Request, v protocol
 	case r.Method != http.MethodPost:
 		return nil, noPasskey
 	}
-	allowed := &s.guesses
+	allowed := s.guesses
 	if r.URL.Path == optionsPath {
-		allowed = &s.begins
+		allowed = s.begins
 	}
 	if !allowed.Allow(r) {
 		return nil, TooMany

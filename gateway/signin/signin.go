@@ -1,5 +1,6 @@
 // Package signin has the ways in which a visitor of a published service proves an email address: at a
-// provider such as Google, or any OpenID Connect issuer; after that, by a passkey.
+// provider such as Google, or any OpenID Connect issuer; by a link that is mailed to it; and after the
+// first time by a passkey.
 //
 // A sign-in begins and ends on the host of the service, because its cookie binds the sign-in to one
 // browser. In between, the provider sends the browser to one address for all services, which hands
@@ -8,6 +9,7 @@ package signin
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"fairlead/gateway/config"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 )
 
@@ -29,7 +32,7 @@ const (
 
 // Has reports whether a path on the host of a service belongs to this package.
 func Has(path string) bool {
-	return path == beginPath || path == arrivePath || strings.HasPrefix(path, PasskeyPath)
+	return path == beginPath || path == arrivePath || path == mailPath || path == MailedPath || strings.HasPrefix(path, PasskeyPath)
 }
 
 // Options configure a [SignIn]. All fields are required.
@@ -40,6 +43,9 @@ type Options struct {
 	// host of a request; empty if there is none that it reaches.
 	Base     func(*http.Request) string
 	Passkeys PasskeyStore
+	// Link returns a link that lets an address in at a service. The error is a *protocol.Fault if the
+	// address is not on its list.
+	Link func(ctx context.Context, v protocol.Service, email string) (string, error)
 }
 
 // SignIn signs visitors in. It is safe for concurrent use.
@@ -47,18 +53,28 @@ type SignIn struct {
 	o          Options
 	attempts   attempts // at providers, by the state or the secret of the hand-over
 	ceremonies attempts // of passkeys, by the cookie
-	guesses    Limits   // of secrets
-	begins     Limits   // of sign-ins
+	guesses    *Limits  // of secrets
+	begins     *Limits  // of sign-ins
+	mails      *Limits
+	workers    *crash.Workers
+	sending    chan struct{} // a place for each mail that is being sent
 
 	mu        sync.Mutex // guards the field below
 	providers map[string]*provider
 }
 
-// New returns a SignIn.
+// New returns a SignIn. Close it.
 func New(o Options) *SignIn {
 	newAttempts := func() attempts { return attempts{open: make(map[string]attempt)} }
-	return &SignIn{o: o, attempts: newAttempts(), ceremonies: newAttempts(), providers: make(map[string]*provider)}
+	return &SignIn{
+		o: o, attempts: newAttempts(), ceremonies: newAttempts(), providers: make(map[string]*provider),
+		guesses: NewLimits(), begins: NewLimits(), mails: &Limits{burst: mailBurst, pace: mailPace},
+		workers: crash.NewWorkers(), sending: make(chan struct{}, maxMails),
+	}
 }
+
+// Close stops the mails that are being sent.
+func (s *SignIn) Close() { s.workers.Close(context.Canceled) }
 
 // Visitor is who somebody is: the owner, or who has an email address.
 type Visitor struct {
@@ -87,17 +103,18 @@ func (r *Refusal) Error() string { return r.Title + ". " + r.Text }
 type Ways struct {
 	Providers []Provider // by title
 	Passkey   bool
+	Mail      bool
 }
 
 // Provider is one at which visitors can sign in.
 type Provider struct{ Name, Title string }
 
 // IsEmpty reports whether there is no way.
-func (w Ways) IsEmpty() bool { return len(w.Providers) == 0 && !w.Passkey }
+func (w Ways) IsEmpty() bool { return len(w.Providers) == 0 && !w.Passkey && !w.Mail }
 
 // Ways returns the ways that work now at the host of a request.
 func (s *SignIn) Ways(r *http.Request, v protocol.Service) Ways {
-	ways := Ways{Passkey: s.hasPasskeys(r, v)}
+	ways := Ways{Passkey: s.hasPasskeys(r, v), Mail: mailConfig(s.o.Config().Mail).works()}
 	if s.o.Base(r) == "" {
 		return ways
 	}
@@ -119,6 +136,8 @@ func (s *SignIn) Serve(w http.ResponseWriter, r *http.Request, v protocol.Servic
 	switch {
 	case strings.HasPrefix(r.URL.Path, PasskeyPath):
 		return s.servePasskey(w, r, v)
+	case r.URL.Path == mailPath:
+		return nil, s.mailLink(w, r, v)
 	case r.Method != http.MethodGet:
 		return nil, &Refusal{Status: http.StatusMethodNotAllowed, Title: "This cannot be done", Text: "Go back and try again."}
 	case r.URL.Path == beginPath:

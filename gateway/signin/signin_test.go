@@ -107,7 +107,7 @@ func TestAttemptsEndByThemselves(t *testing.T) {
 }
 
 func TestEachSourceHasItsOwnLimit(t *testing.T) {
-	var l Limits
+	l := NewLimits()
 	now := time.Now()
 	request := func(address string) *http.Request {
 		r := httptest.NewRequest("GET", "/", nil)
