@@ -219,6 +219,7 @@ func TestAppsThatCompareOriginsSeeOneHost(t *testing.T) {
 	for origin, want := range map[string][2]string{v.URL: {srv.URL, ""}, "http://other.example": {"http://other.example", public.Host}} {
 		r, _ := http.NewRequest("POST", v.URL+"/form", nil)
 		r.Header.Set("Origin", origin)
+		r.Header.Set("Sec-Fetch-Site", "cross-site") // without it, the other origin counts as that of a neighbour
 		if status, text := read(t)(b.Do(r)); status != http.StatusOK {
 			t.Fatalf("got %d %s, want 200", status, text)
 		}
