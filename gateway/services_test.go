@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -197,5 +198,67 @@ func TestALimitedTokenPublishesOnItsMachinesAlone(t *testing.T) {
 	allowed(limited, "service_delete", `{"service_id":"`+own+`"}`)
 	if list := p.pending(); len(list) > 0 {
 		t.Errorf("the owner is asked: %+v, want no more questions", list)
+	}
+}
+
+// TestAVisitorAsksTheOwnerForAccess is let in by the answer, listed, and signed out in the middle of an
+// answer of the app.
+func TestAVisitorAsksTheOwnerForAccess(t *testing.T) {
+	f := newForwarding(t)
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "the app")
+		if r.URL.Path == "/endless" {
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(app.Close)
+	publishes := f.tool("service_publish", fmt.Sprintf(`{"node_id":"laptop","proxy_target_url":%q,"title":"Wiki"}`, app.URL))
+	f.decide(protocol.DecisionAllow)
+	var service struct {
+		ID  protocol.ServiceID `json:"service_id"`
+		URL string             `json:"public_url"`
+	}
+	if r := publishes(); json.Unmarshal(r.Data, &service) != nil || r.Fault != nil {
+		t.Fatalf("got %s, %v; want the service", r.Data, r.Fault)
+	}
+	b := f.visit()
+	asked, err := b.PostForm(service.URL+"/.fairlead/ask", url.Values{"email": {"ann@example.com"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked.Body.Close()
+	q := f.request(protocol.AskVisit)
+	if q.Visit.Email != "ann@example.com" || q.Visit.Title != "Wiki" || q.Visit.From != "127.0.0.1" {
+		t.Errorf("got a question about %+v, want who asks, for what, and from where", q.Visit)
+	}
+	answer := answerTo(q, protocol.DecisionAllow)
+	answer.For = protocol.VisitDay
+	f.answer(answer)
+	if status, text := get(t, b, service.URL); text != "the app" {
+		t.Errorf("after the answer: got %d %s, want the app", status, text)
+	}
+	stream, err := b.Get(service.URL + "/endless")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Body.Close()
+	visits, err := client.Call(t.Context(), f.owner, protocol.ServiceVisits, protocol.ServiceParams{ID: service.ID})
+	if err != nil || len(visits.Visitors) != 1 || visits.Visitors[0].Email != "ann@example.com" || !visits.Visitors[0].IsClaimed {
+		t.Fatalf("got %+v, %v; want the visitor, whose address nobody has checked", visits, err)
+	}
+	list, err := client.Call(t.Context(), f.owner, protocol.ServicesList, protocol.Empty{})
+	if use := list.Use[service.ID]; err != nil || use.Visitors != 1 || use.RequestsToday != 2 || use.LastUsedAt == 0 {
+		t.Errorf("got the use %+v, %v; want one visitor and two requests", use, err)
+	}
+	if _, err := client.Call(t.Context(), f.owner, protocol.ServiceSignOut, protocol.ServiceSignOutParams{ID: service.ID, Visitor: visits.Visitors[0].ID}); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if _, err := io.ReadAll(stream.Body); err == nil || time.Since(began) > 2*time.Second {
+		t.Errorf("the stream ended after %s with %v, want it cut within two seconds", time.Since(began), err)
+	}
+	if status, text := get(t, b, service.URL); status != http.StatusUnauthorized {
+		t.Errorf("after the sign-out: got %d %s, want 401", status, text)
 	}
 }

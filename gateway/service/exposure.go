@@ -9,14 +9,16 @@ import (
 )
 
 // Exposures states who reaches the services that are switched on.
-func (s *Services) Exposures(context.Context) ([]protocol.Exposure, error) {
+func (p *Site) Exposures(context.Context) ([]protocol.Exposure, error) {
 	var list []protocol.Exposure
-	for _, v := range s.List() {
+	uses := p.Use()
+	for _, v := range p.services.List() {
 		if !v.Enabled {
 			continue
 		}
 		list = append(list, protocol.Exposure{
 			ID: protocol.ExposureService + ":" + string(v.ID), Kind: protocol.ExposureService, Title: v.Title, IsPublic: !v.SignIn, CreatedAt: v.CreatedAt,
+			IsInUse: uses[v.ID].Visitors > 0, LastUsedAt: uses[v.ID].LastUsedAt,
 			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v), v.URL, v.Target, v.NodeID),
 			Close: &protocol.ExposureClose{
 				Button: "Switch off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",

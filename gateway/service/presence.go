@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/wake"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
@@ -132,7 +133,7 @@ func (p *presence) enter(cuts uint64, s protocol.Service, service context.Contex
 			v.ctx, v.cut = context.WithDeadline(service, time.UnixMilli(visit.ExpiresAt))
 		}
 		p.visitors[key] = v
-		context.AfterFunc(v.ctx, p.wake.Send)
+		crash.WhenDone(v.ctx, p.wake.Send)
 		p.wake.Send()
 	}
 	v.requests++
@@ -282,44 +283,4 @@ func (p *presence) save(ctx context.Context) {
 	if err := p.store.PutUses(ctx, uses); err != nil {
 		slog.Warn("The use of services could not be stored", "err", err)
 	}
-}
-
-// count returns how much each service is used.
-func (p *presence) count() map[protocol.ServiceID]protocol.ServiceUse {
-	dayEnds := endOfDay(time.Now(), p.zone())
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := make(map[protocol.ServiceID]protocol.ServiceUse, len(p.uses))
-	for id, use := range p.uses {
-		u := protocol.ServiceUse{LastUsedAt: use.LastUsedAt}
-		if use.DayEnds.Equal(dayEnds) {
-			u.RequestsToday = use.Requests
-		}
-		all[id] = u
-	}
-	for key := range p.visitors {
-		u := all[key.service]
-		u.Visitors++
-		all[key.service] = u
-	}
-	return all
-}
-
-// of returns the present visits of a service by the hash of their sign-in, and those without one.
-func (p *presence) of(id protocol.ServiceID) (known map[string]protocol.ServiceVisitor, unknown []protocol.ServiceVisitor) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	known = make(map[string]protocol.ServiceVisitor)
-	for key, v := range p.visitors {
-		if key.service != id {
-			continue
-		}
-		w := v.info()
-		if v.visit.Hash == "" {
-			unknown = append(unknown, w)
-		} else {
-			known[v.visit.Hash] = w
-		}
-	}
-	return known, unknown
 }

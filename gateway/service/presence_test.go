@@ -177,6 +177,18 @@ func TestASignedOutVisitorIsOutAtOnce(t *testing.T) {
 	})
 }
 
+func TestSigningOutEndsTheOpenPagesOfTheBrowser(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *site) {
+		v := s.publish(t, "3000", nil)
+		b := s.enter(t, v, "")
+		end := stream(t, b, v)
+		if status, text := read(t)(b.PostForm(v.URL+leavePath, nil)); status != http.StatusUnauthorized {
+			t.Errorf("after the sign-out: got %d %q, want 401", status, text)
+		}
+		wantEnd(t, end, time.Second)
+	})
+}
+
 // fullDelete deletes no visits.
 type fullDelete struct{ *store.Services }
 

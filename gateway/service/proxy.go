@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/peer/tunnel"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/signin"
+	"fairlead/gateway/store"
 )
 
 // Dial connects to a target of a machine. It fails with protocol.ErrUnavailable if the machine is
@@ -131,7 +132,9 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		p.visits.enter(w, r, v)
 		return
 	case r.URL.Path == leavePath:
-		p.visits.leave(w, r, v)
+		if visit := p.visits.leave(w, r, v); visit != "" {
+			p.presence.cut(v.ID, func(present store.Visit) bool { return present.Hash == visit })
+		}
 		return
 	case signin.Has(r.URL.Path):
 		p.visits.prove(w, r, v)

@@ -132,25 +132,27 @@ func fromOf(r *http.Request) string {
 	return host
 }
 
-// leave signs a visitor out.
-func (v *Visits) leave(w http.ResponseWriter, r *http.Request, s protocol.Service) {
+// leave signs a visitor out, and returns the hash of the sign-in that has ended, if any.
+func (v *Visits) leave(w http.ResponseWriter, r *http.Request, s protocol.Service) (visit string) {
 	if r.Method != http.MethodPost {
 		answer(w, r, http.StatusOK, leavePage)
-		return
+		return ""
 	}
 	if isFromOtherSite(r) {
 		answer(w, r, http.StatusForbidden, otherSite)
-		return
+		return ""
 	}
 	if c, err := r.Cookie(cookieName(r, s.ID)); err == nil {
-		if err := v.store.DeleteVisit(r.Context(), hash(c.Value)); err != nil {
+		visit = hash(c.Value)
+		if err := v.store.DeleteVisit(r.Context(), visit); err != nil {
 			slog.Error("A visitor could not sign out", "service", s.ID, "err", err)
 			answer(w, r, http.StatusInternalServerError, broken)
-			return
+			return ""
 		}
 	}
 	setCookie(w, r, s.ID, "", -1)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return visit
 }
 
 func setCookie(w http.ResponseWriter, r *http.Request, id protocol.ServiceID, secret string, seconds int) {

@@ -96,10 +96,10 @@ func (s *Services) PutVisit(ctx context.Context, v Visit, now int64) error {
 	})
 }
 
-// DeleteVisit deletes a link or a sign-in.
+// DeleteVisit deletes a link or a sign-in. Who waits or was denied stays known.
 func (s *Services) DeleteVisit(ctx context.Context, hash string) error {
 	return s.write(ctx, "delete visit", func(tx *gorm.DB) error {
-		return tx.Where("hash = ?", hash).Delete(&visitRow{}).Error
+		return tx.Where("hash = ? AND json ->> '$.state' IS NULL", hash).Delete(&visitRow{}).Error
 	})
 }
 
