@@ -3,12 +3,12 @@
 #
 # Lets headless Chromium visit apps that others wrote and the built programs publish: noVNC and websockify from Debian,
 # esbuild from npm, copyparty from PyPI. Links, WebSockets, server-sent events, uploads and downloads, revocation, and
-# kills are tested, as root also with a machine behind NAT. Pictures of the pages are stored in build/services.
+# kills are tested, as root also with a machine behind NAT.
 #
-# With "long", the file that goes up and down has 1 GiB, not 64 MiB, and the figures of docs/performance.md are measured.
-# TESTS is an expression for the names of tests. esbuild and copyparty are installed into the folder
-# ${XDG_CACHE_HOME:-~/.cache}/fairlead/services the first time. Where one of the programs cannot be had, the script says
-# so and exits successfully. Run `make headless` first.
+# With "long", the file that goes up and down has 1 GiB, not 64 MiB, the figures of docs/performance.md are measured, and
+# pictures of the pages are stored in build/services, as with TESTS, an expression for the names of tests. esbuild and
+# copyparty are installed into the folder ${XDG_CACHE_HOME:-~/.cache}/fairlead/services the first time. Where one of the
+# programs cannot be had, the script says so and exits successfully. Run `make headless` first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,9 +28,12 @@ if [ "$(cat "$apps/versions" 2>/dev/null)" != "$esbuild $copyparty" ]; then
   echo "$esbuild $copyparty" >"$apps/versions"
 fi
 
-export FAIRLEAD_PROGRAMS=$PWD FAIRLEAD_APPS=$apps FAIRLEAD_PICTURES=$PWD/build/services
-mkdir -p "$FAIRLEAD_PICTURES"
+export FAIRLEAD_PROGRAMS=$PWD FAIRLEAD_APPS=$apps
 arguments=(-run "${1:-.}")
+if [ $# -gt 0 ]; then
+  export FAIRLEAD_PICTURES=$PWD/build/services
+  mkdir -p "$FAIRLEAD_PICTURES"
+fi
 if [ "${1:-}" = long ]; then
   export FAIRLEAD_LARGE=$((1 << 30))
   arguments=(-v -bench .)

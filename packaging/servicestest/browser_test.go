@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// newBrowser starts Chromium, in a network namespace unless that is empty.
-func newBrowser(t testing.TB, namespace string, more ...chromedp.ExecAllocatorOption) context.Context {
+// newBrowser starts Chromium for one test, in a network namespace unless that is empty.
+func newBrowser(t testing.TB, namespace string, options ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	needs(t, "chromium")
 	path, err := exec.LookPath("chromium")
@@ -30,12 +31,41 @@ func newBrowser(t testing.TB, namespace string, more ...chromedp.ExecAllocatorOp
 		}
 		path = inside
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(options, more...)...)
-	t.Cleanup(cancel)
-	ctx, stop := chromedp.NewContext(ctx)
+	ctx, stop, err := startBrowser(path, options...)
 	t.Cleanup(stop)
-	if err := chromedp.Do(ctx); err != nil {
+	if err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	return ctx
+}
+
+func startBrowser(path string, options ...chromedp.ExecAllocatorOption) (ctx context.Context, stop func(), err error) {
+	options = append(append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox), options...)
+	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, closeTab := chromedp.NewContext(allocator)
+	return ctx, func() { closeTab(); end() }, chromedp.Do(ctx)
+}
+
+// stopShared ends the browser of sharedBrowser.
+var stopShared = func() {}
+
+var startShared = sync.OnceValues(func() (ctx context.Context, err error) {
+	ctx, stopShared, err = startBrowser("chromium")
+	return ctx, err
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopShared()
+	os.Exit(code)
+}
+
+// sharedBrowser returns a browser that tests share; each of their visitors has cookies of its own.
+func sharedBrowser(t testing.TB) context.Context {
+	t.Helper()
+	needs(t, "chromium")
+	ctx, err := startShared()
+	if err != nil {
 		t.Fatalf("start Chromium: %v", err)
 	}
 	return ctx
@@ -108,11 +138,21 @@ func (v *visitor) sees(text string) {
 	v.waits("document.body && document.body.innerText.includes(" + string(quoted) + ")")
 }
 
+// click clicks an element, once it is there. A page that is drawn anew meanwhile makes it try again.
+func (v *visitor) click(selector string) {
+	v.t.Helper()
+	until(v.t, "a click on "+selector, func() bool {
+		ctx, cancel := context.WithTimeout(v.ctx, patience)
+		defer cancel()
+		return chromedp.Do(ctx, chromedp.Click(chromedp.CSS(selector))) == nil
+	})
+}
+
 // enter lets a visitor in with a link, by the button on its page, and makes no passkey.
 func (v *visitor) enter(link string) {
 	v.t.Helper()
 	v.open(link)
-	v.do(chromedp.Click(chromedp.CSS("button")))
+	v.click("button")
 	v.skipPasskey()
 }
 
@@ -120,7 +160,7 @@ func (v *visitor) enter(link string) {
 func (v *visitor) skipPasskey() {
 	v.t.Helper()
 	v.sees("Use a passkey next time?")
-	v.do(chromedp.Click(chromedp.CSS("a")))
+	v.click("a")
 	v.waits("!location.pathname.startsWith('/.fairlead/') && document.readyState == 'complete'")
 }
 

@@ -159,6 +159,7 @@ func (s *stream) connections() (counts []int) {
 }
 
 func TestGatewayLosesNothingByTheKillOfAMachine(t *testing.T) {
+	t.Parallel()
 	s := newStream(t)
 	before := s.gateway.sockets(t)
 	for range 3 {
@@ -179,6 +180,7 @@ func TestGatewayLosesNothingByTheKillOfAMachine(t *testing.T) {
 }
 
 func TestMachineLosesNothingByTheKillOfTheGateway(t *testing.T) {
+	t.Parallel()
 	s := newStream(t)
 	before, beforeForward := s.machine.sockets(t), s.forward.sockets(t)
 	for range 3 {
@@ -204,6 +206,7 @@ func TestMachineLosesNothingByTheKillOfTheGateway(t *testing.T) {
 }
 
 func TestNobodyLosesAnythingByTheKillOfAForward(t *testing.T) {
+	t.Parallel()
 	s := newStream(t)
 	gateway, machine := s.gateway.sockets(t), s.machine.sockets(t)
 	for range 3 {
@@ -227,6 +230,7 @@ func TestNobodyLosesAnythingByTheKillOfAForward(t *testing.T) {
 }
 
 func TestEightyStalledReadersHoldNobodyUp(t *testing.T) {
+	t.Parallel()
 	s := newStream(t)
 	gateway, machine := s.gateway.privateMemory(t), s.machine.privateMemory(t)
 	for range 40 {

@@ -86,6 +86,7 @@ func newStackBehindNAT(t testing.TB) *stack {
 }
 
 func TestMachineBehindNATIsReachedAlsoAfterKills(t *testing.T) {
+	t.Parallel()
 	s := newStackBehindNAT(t)
 	b := newBrowser(t, s.gatewaySpace)
 	if err := inside(s.gatewaySpace, "ping", "-c", "1", "-W", "1", "10.78.2.1").Run(); err == nil {

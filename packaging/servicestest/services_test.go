@@ -75,7 +75,8 @@ window.events.addEventListener("change", e => window.changes.push(Date.now()));`
 }
 
 func TestVisitorIsLetInByALinkThatWorksOnce(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	app := newLiveReload(t, "Workshop")
 	v := s.publish("Workshop", app.address, map[string]any{"authorized_emails": []string{"*@company.com"}})
 
@@ -98,7 +99,7 @@ func TestVisitorIsLetInByALinkThatWorksOnce(t *testing.T) {
 
 	eve := newVisitor(t, b)
 	eve.open(link)
-	eve.do(chromedp.Click(chromedp.CSS("button")))
+	eve.click("button")
 	eve.sees("This link does not work")
 	eve.picture("used-link")
 	eve.open(v.URL)
@@ -126,7 +127,8 @@ func TestVisitorIsLetInByALinkThatWorksOnce(t *testing.T) {
 }
 
 func TestAPageWhoseAppStartsLaterLoadsByItself(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	port := freePort(t)
 	v := s.publish("Later", port, nil)
 	owner := newVisitor(t, b)
@@ -143,7 +145,8 @@ func TestAPageWhoseAppStartsLaterLoadsByItself(t *testing.T) {
 }
 
 func TestEventsOfEsbuildArriveAtOnce(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	app := newLiveReload(t, "Workshop")
 	v := s.publish("Workshop", app.address, nil)
 	owner := newVisitor(t, b)
@@ -222,7 +225,8 @@ const openEcho = `new Promise((ok, fail) => {
 })`
 
 func TestRemoteDesktopIsUsedThroughAWebSocket(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	v := s.publish("Desktop", newRemoteDesktop(t).address, nil)
 	owner := newVisitor(t, b)
 	owner.enter(s.run("services", "link", v.ID))
@@ -238,7 +242,8 @@ func TestRemoteDesktopIsUsedThroughAWebSocket(t *testing.T) {
 }
 
 func TestTypingReachesARemoteDesktop(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	d := newRemoteDesktop(t)
 	v := s.publish("Desktop", d.address+"/vnc_lite.html", nil)
 	owner := newVisitor(t, b)
@@ -255,7 +260,8 @@ func TestTypingReachesARemoteDesktop(t *testing.T) {
 }
 
 func TestRevocationEndsOpenWebSocketsAndEvents(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	app, desktop := newLiveReload(t, "Workshop"), newRemoteDesktop(t)
 	for name, revoke := range map[string]func(id string){
 		"switched off": func(id string) { s.call("service_update", map[string]any{"service_id": id, "enabled": false}) },
@@ -311,7 +317,8 @@ func newTap(t testing.TB, app string) (address string, seen func() string) {
 }
 
 func TestCookiesOfTwoAppsStayApartAndOursReachesNone(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	var addresses, urls []string
 	var seen []func() string
 	owner := newVisitor(t, b)
@@ -383,7 +390,8 @@ func watchMemory(t testing.TB, p *process) (most func() int64) {
 func TestLargeFileGoesUpAndDownThroughCopyparty(t *testing.T) {
 	copyparty := filepath.Join(apps, "py", "bin", "copyparty")
 	needs(t, copyparty)
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	dir, port := t.TempDir(), freePort(t)
 	shared := filepath.Join(dir, "shared")
 	os.Mkdir(shared, 0o700)

@@ -22,7 +22,8 @@ import (
 )
 
 func TestVisitorsSignInWithAnIssuer(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	issuer, err := mockoidc.Run()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestVisitorsSignInWithAnIssuer(t *testing.T) {
 		w.open(v.URL)
 		w.sees("Continue with Company")
 		w.picture("sign-in-with-company")
-		w.do(chromedp.Click(chromedp.CSS("a.button")))
+		w.click("a.button")
 		if person.sees == "Workshop" {
 			w.skipPasskey()
 		}
@@ -55,7 +56,8 @@ func TestVisitorsSignInWithAnIssuer(t *testing.T) {
 }
 
 func TestVisitorsSignInWithAPasskeyAfterTheFirstTime(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	v := s.publish("Workshop", newLiveReload(t, "Workshop").address, map[string]any{"authorized_emails": []string{"ann@company.com"}})
 	ann := newVisitor(t, b)
 	if _, err := chromedp.Call(ann.ctx, webauthn.Enable, webauthn.EnableParams{}); err != nil {
@@ -68,20 +70,20 @@ func TestVisitorsSignInWithAPasskeyAfterTheFirstTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	ann.open(s.run("services", "link", v.ID, "ann@company.com"))
-	ann.do(chromedp.Click(chromedp.CSS("button")))
+	ann.click("button")
 	ann.sees("Use a passkey next time?")
 	ann.picture("passkey")
-	ann.do(chromedp.Click(chromedp.CSS("#passkey button")))
+	ann.click("#passkey button")
 	ann.sees("Workshop")
 	ann.waits("location.pathname == '/'")
 
 	ann.open(v.URL + "/.fairlead/signout")
 	ann.picture("sign-out")
-	ann.do(chromedp.Click(chromedp.CSS("button")))
+	ann.click("button")
 	ann.waits("location.pathname == '/'")
 	ann.sees("Use a passkey")
 	ann.picture("sign-in-with-passkey")
-	ann.do(chromedp.Click(chromedp.CSS("#passkey button")))
+	ann.click("#passkey button")
 	ann.sees("Workshop")
 	ann.waits("location.pathname == '/'")
 
@@ -91,7 +93,8 @@ func TestVisitorsSignInWithAPasskeyAfterTheFirstTime(t *testing.T) {
 }
 
 func TestOwnerLetsAVisitorInWhoAsks(t *testing.T) {
-	s, b := newStack(t), newBrowser(t, "")
+	t.Parallel()
+	s, b := newStack(t), sharedBrowser(t)
 	v := s.publish("Workshop", newLiveReload(t, "Workshop").address, nil)
 	for _, c := range []struct{ email, answer, sees string }{
 		{"ann@company.com", "allow", "Workshop"}, {"eve@evil.example", "deny", "The owner said no"},
@@ -101,7 +104,7 @@ func TestOwnerLetsAVisitorInWhoAsks(t *testing.T) {
 		w.sees("Ask for access")
 		w.do(chromedp.SendKeys(chromedp.CSS("[name=email]"), c.email), chromedp.SendKeys(chromedp.CSS("[name=message]"), "It is me"))
 		w.picture("ask")
-		w.do(chromedp.Click(chromedp.CSS("form[action='/.fairlead/ask'] button")))
+		w.click("form[action='/.fairlead/ask'] button")
 		w.sees("The owner has been asked")
 		w.picture("asked")
 		var open []struct{ ID, Text string }
@@ -151,6 +154,7 @@ func writeCertificate(t testing.TB, dir, domain string) (certificate, key string
 }
 
 func TestAppsWorkBelowADomain(t *testing.T) {
+	t.Parallel()
 	s := newStack(t)
 	port := freePort(t) // that a router would forward port 443 to
 	b := newBrowser(t, "", chromedp.Flag("host-resolver-rules", "MAP *.fair.test 127.0.0.1:"+port), chromedp.IgnoreCertErrors)
