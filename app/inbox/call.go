@@ -43,7 +43,7 @@ type callView struct {
 
 // rows has everything the person must see, in order of importance.
 func (v *callView) rows(q protocol.Question, o *options) (rows []fyne.CanvasObject) {
-	if q.Node != "" {
+	if q.Node != "" && q.Node != protocol.NativePrefix { // the gateway's own tools name their machine
 		rows = append(rows, v.machine(q))
 	}
 	rows = append(rows, v.serverTool(q.ServerTool)...)

@@ -29,9 +29,16 @@ func CallWords(q protocol.Question, v feed.View, _ time.Time) Words {
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Question, machine string) string {
 	what, where := display.CallText(a, machine)
+	if publishes(a) {
+		line, _ := wording.Reveal(a.Preview.Publishes)
+		return line
+	}
 	line, _ := wording.Reveal(strings.TrimSpace(format.Clip(what, 36) + " " + where))
 	return line
 }
+
+// publishes reports whether a call changes who can reach what. Its preview says that in words.
+func publishes(a protocol.Question) bool { return a.Preview != nil && a.Preview.Publishes != "" }
 
 // maxWhole is the maximum length of a question that a notification shows in full, in characters.
 const maxWhole = 120

@@ -82,3 +82,13 @@ func TestLookalikeLettersAreMarked(t *testing.T) {
 		t.Error("the note on letters that look alike is wrong")
 	}
 }
+
+func TestAPublishedAppIsAskedAboutInWords(t *testing.T) {
+	q := protocol.Question{Kind: protocol.AskCall, Node: protocol.NativePrefix, Tool: "ServicePublish", Preview: &protocol.CallPreview{Publishes: "Makes http://127.0.0.1:3000/ reachable for you alone"}}
+	if got := QuestionLine(q, "gsv"); got != q.Preview.Publishes {
+		t.Errorf("the line: got %q, want what the call changes", got)
+	}
+	if got := AskerText(protocol.AskedBy{}); got != "you" {
+		t.Errorf("asked by: got %q, want the person", got)
+	}
+}

@@ -88,6 +88,8 @@ func sandboxFact(q protocol.Question) string {
 func AskerText(by protocol.AskedBy) string {
 	text := strings.TrimSpace(by.Kind + " " + quote(by.Name))
 	switch by.Kind {
+	case "":
+		text = "you"
 	case protocol.AskedByChannel, protocol.AskedByAgent:
 		text = display.Asker(by)
 	}
