@@ -49,6 +49,7 @@ type ui struct {
 	parts    *parts
 	settings *uiSettings
 	notes    *notifications.Notifications
+	targets  *targets
 	tray     trayMenu
 
 	hasFocus bool                           // a window of this program has the focus, as far as the toolkit reports it
@@ -90,6 +91,7 @@ func newUI(ctx context.Context, a fyne.App, b *backend.Backend, d platform) *ui 
 		questions: &questions{ctx: ctx, app: a, env: env, bars: bars, showQuietly: d.showQuietly},
 		opener:    opener.New(ctx, a, picker, u), picker: picker, sender: sender,
 	}
+	u.targets = &targets{app: a, showQuietly: d.showQuietly}
 	u.settings = &uiSettings{ctx: ctx, app: a, feed: b.Feed, prefs: b.Prefs, own: d.mode, notes: u.notes, window: u.main, hasFirstRun: !b.IsRemote()}
 	u.parts = &parts{
 		ctx: ctx, feed: b.Feed, machines: &u.machines, window: u.main, questions: u.places.questions, notes: u.notes,
@@ -111,6 +113,7 @@ func (u *ui) env(w fyne.Window) host.Env {
 
 func (u *ui) run() {
 	u.parts.watch()
+	bind.Watch(u.ctx, u.backend.Gateways.Nodes.Targets.Question, u.targets.show)
 	bind.Every(u.ctx, 200*time.Millisecond, u.tick)
 	u.main.Chats.Watch()
 }
@@ -123,6 +126,7 @@ func (u *ui) tick(now time.Time) {
 		u.main.DrawSidebar()
 	}
 	u.places.questions.tick(now)
+	u.targets.tick(now)
 	u.main.Screen.Tick(now)
 	u.rest.Tick(now, memory.ProcessorTime, u.backend.ReleaseMemory)
 	u.notes.Tick(now)

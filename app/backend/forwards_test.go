@@ -120,3 +120,54 @@ func TestSavedForwardIsOpenedAtTheNextStart(t *testing.T) {
 		t.Errorf("saved: got %v, want one", got)
 	}
 }
+
+func TestThePersonIsAskedWhatThisComputerMayReach(t *testing.T) {
+	b := newTestBackend(t)
+	b.Start()
+	defer b.Stop()
+	await(t, b, "a machine", online)
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "served") })}
+	l, err := net.Listen("tcp", net.JoinHostPort(outsideAddress(t), "0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	go s.Serve(l)
+	f, err := b.Forwards.Open(t.Context(), forwards.Spec{Node: b.Feed.View().Machines[0].ID, Target: l.Addr().String()}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan string, 1)
+	go func() { got <- get(t, f.Local()) }()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	for q := range b.Gateways.Nodes.Targets.Question.Changes(ctx) {
+		if q == nil {
+			continue
+		}
+		if q.Target != l.Addr().String() || q.Gateway != "" {
+			t.Errorf("asks %+v, want %s for the gateway of this computer", q, l.Addr())
+		}
+		q.Answer(true)
+		break
+	}
+	if text := <-got; text != "served" {
+		t.Errorf("after yes: got %q, want %q", text, "served")
+	}
+}
+
+// outsideAddress returns an address of this computer that is not loopback.
+func outsideAddress(t *testing.T) string {
+	t.Helper()
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() {
+			return n.IP.String()
+		}
+	}
+	t.Skip("this computer has no address besides loopback")
+	return ""
+}

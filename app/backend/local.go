@@ -102,6 +102,7 @@ func (b *Backend) startNode(dir string) error {
 		return err
 	}
 	opts.ID, opts.Dial, opts.LogDir = computer.NodeID(), b.gw.Dial, b.gw.LogDir()
+	opts.AskTarget = b.Gateways.Nodes.Targets.For("")
 	return b.node.Start(dir, opts, b.log)
 }
 

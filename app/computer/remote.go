@@ -28,6 +28,8 @@ type Remote struct {
 	Changed *feed.Value[int]
 	// RetryInterval is the interval of checks whether another program is still the gateway's machine.
 	RetryInterval time.Duration
+	// Targets asks the person about what the nodes of this computer may reach, also the local one.
+	Targets *Targets
 
 	home   string
 	log    *slog.Logger
@@ -56,7 +58,7 @@ type remoteNode struct {
 func NewRemote(home string, log *slog.Logger, peers *identity.Peers, key func() (identity.Key, error), folder func(identity.Pin) string) *Remote {
 	return &Remote{
 		home: home, log: log, peers: peers, key: key, folder: folder,
-		Changed: feed.NewValue(0), RetryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{},
+		Changed: feed.NewValue(0), RetryInterval: lockRetryInterval, running: map[identity.Pin]*remoteNode{}, Targets: newTargets(),
 	}
 }
 
@@ -114,6 +116,7 @@ func (s *Remote) startNode(p identity.Peer) error {
 	dir := s.folder(p.Pin)
 	w := &remoteNode{done: make(chan struct{}), problem: feed.NewValue("not connected yet")}
 	opts.ID, opts.Keep, opts.LogDir = p.NodeID, dir, filepath.Join(dir, "logs")
+	opts.AskTarget = s.Targets.For(p.Name)
 	opts.Through = func(o client.Options) client.Options {
 		up, down := o.OnUp, o.OnDown
 		o.OnUp = func(ctx context.Context, r protocol.ConnectResult) { s.setProblem(w, ""); up(ctx, r) }
