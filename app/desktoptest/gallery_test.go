@@ -203,7 +203,7 @@ func (g *gallery) takeEveryPage() {
 	g.t.Helper()
 	g.takeMainWindow("chat")
 	g.takePages("", "Needs you", "Files", "Transfers", "Schedule", "Activity", "Who can reach what", "Audit log", "Machines", "Keyboard shortcuts")
-	g.takePages("settings-", "General", "Models", "Notifications", "This computer", "Approvals and rules", "Tools", "Skills", "Channels", "Connected apps", "Gateways", "Help", "About", "All settings")
+	g.takePages("settings-", "General", "Models", "Notifications", "This computer", "Approvals and rules", "Tools", "Skills", "Channels", "Connected apps", "Published apps", "Gateways", "Help", "About", "All settings")
 	g.activate(g.resize(mainWindow, windowSizes[1]))
 	g.keys("Escape") // from the page to the list
 	g.takePictures(mainWindow, "settings-list", windowSizes[1])
@@ -226,7 +226,7 @@ func (g *gallery) takeEveryPage() {
 // takeForms takes pictures of the forms that make something new.
 func (g *gallery) takeForms() {
 	g.t.Helper()
-	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Pair a machine"} {
+	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Pair a machine", "Publish an app", "Forward a port"} {
 		g.openByPalette(action)
 		g.takeMainWindow("form-" + strings.ToLower(strings.ReplaceAll(action, " ", "-")))
 	}

@@ -58,11 +58,29 @@ func (g *gallery) fill() {
 		Name:     "Every working day, before the others come, a report of what was done the day before",
 		Schedule: &protocol.CronSchedule{Kind: protocol.CronExpr, Expr: "0 8 * * 1-5"}, Spec: &protocol.CronMode{Mode: protocol.CronSystemEvent, Text: "read notes.txt"},
 	})
+	g.publish(here, `"title":"Wiki","proxy_target_url":"3000","authorized_emails":["ann@company.com","*@company.com"]`)
+	g.publish(here, `"title":"Demo","proxy_target_url":"5173","auth_required":false`)
 	exe, err := os.Executable()
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	if err := setConfig(g.c, "mcp.servers.notes", map[string]any{"command": exe, "env": map[string]string{serverVariable: "yes"}}); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// publish publishes an app of a machine, and answers the question about it.
+func (g *gallery) publish(node protocol.NodeID, args string) {
+	g.t.Helper()
+	done := make(chan error, 1)
+	go func() {
+		_, err := client.Call(context.Background(), g.c, protocol.CatalogCall, protocol.CatalogCallParams{Tool: "service_publish", Args: json.RawMessage(`{"node_id":"` + string(node) + `",` + args + `}`)})
+		done <- err
+	}()
+	g.waitFor("the question about an app", func() bool { return openQuestions(g.c) == 1 })
+	q := call(g, protocol.QuestionList, protocol.Empty{}).Questions[0]
+	call(g, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+	if err := <-done; err != nil {
 		g.t.Fatal(err)
 	}
 }

@@ -102,7 +102,7 @@ func (g *gallery) takeDetails() {
 	g.clickText(mainWindow, "Invite a machine")
 	g.waitTextIn(mainWindow, "curl", content)
 	g.takeMainWindow("invitation")
-	for page, line := range map[string]string{"Schedule": "Look at the backups", "Transfers": "photos.tar", "Audit log": "Created the rule", "Approvals and rules": "git status", "Tools": "Paper notes"} {
+	for page, line := range map[string]string{"Schedule": "Look at the backups", "Transfers": "photos.tar", "Audit log": "Created the rule", "Approvals and rules": "git status", "Tools": "Paper notes", "Published apps": "Wiki"} {
 		g.openByPalette(page)
 		g.prepareMainWindow()
 		g.click(g.waitTextIn(mainWindow, line, content))

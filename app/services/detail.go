@@ -9,8 +9,10 @@ import (
 	"fairlead/app/bind"
 	"fairlead/app/feed"
 	"fairlead/app/host"
+	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -53,18 +55,25 @@ func (d *detail) show() {
 	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
 	facts := factsOf(p.view, s, p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
-	drawn = d.address.Draw(s.URL, func() fyne.CanvasObject { return d.addressLine(s.URL) }) || drawn
+	drawn = d.address.Draw(fmt.Sprint(s.URL, s.Addresses), func() fyne.CanvasObject { return d.addresses(s) }) || drawn
 	if d.visitors.show(s) || drawn {
 		p.LayOutText()
 	}
 }
 
-func (d *detail) addressLine(url string) fyne.CanvasObject {
-	text := widgets.NewText(url, style.ColorText, "text")
-	text.Ellipsis = true
-	return widgets.Col(style.Inside, text, widgets.Flow(style.Inside,
-		widgets.NewButton("Open in browser", "external", func() { d.p.e.Open(host.URL(url)) }),
-		widgets.NewQuietButton("Copy address", "copy", func() { copyAddress(d.p.e, url) })))
+// addresses lists where the app is reached, the best address first.
+func (d *detail) addresses(s protocol.Service) fyne.CanvasObject {
+	p := d.p
+	return widgets.Col(style.Group, lists.Map(addressesOf(s), func(a protocol.ServiceAddress) fyne.CanvasObject {
+		url := widgets.NewText(a.URL, style.ColorText, "text")
+		url.Ellipsis = true
+		from := widgets.NewParagraph(fromText(p.view, a.From), style.ColorMuted, style.SizeSmall)
+		problem := widgets.NewStatus()
+		problem.Set(format.Capital(a.Problem), style.ColorNeedsYou)
+		open := widgets.NewButton("Open in browser", "external", func() { p.e.Open(host.URL(a.URL)) })
+		widgets.SetVisible(open, a.Problem == "")
+		return widgets.Col(style.Gap, url, from, problem, widgets.Flow(style.Inside, open, widgets.NewQuietButton("Copy address", "copy", func() { copyAddress(p.e, a.URL) })))
+	})...)
 }
 
 func (d *detail) actions(s protocol.Service) fyne.CanvasObject {

@@ -183,6 +183,7 @@ func (f *form) submit() {
 			return
 		}
 		f.draft.Drop()
+		p.show(p.view, p.m.Value.Get()) // Publish has loaded the new one
 		p.open(id)
 	})
 }

@@ -66,6 +66,9 @@ func published() State {
 	return State{Loaded: true, ServicesListResult: protocol.ServicesListResult{Services: []protocol.Service{
 		{
 			ID: "wiki", NodeID: "tower", Title: "Wiki", Target: "http://127.0.0.1:3000/", Enabled: true, SignIn: true, URL: "http://wiki-x.localhost:8787",
+			Addresses: []protocol.ServiceAddress{
+				{URL: "https://wiki-x.apps.example", From: protocol.FromAnywhere, Problem: "the certificate could not be obtained"}, {URL: "http://wiki-x.localhost:8787", From: protocol.FromBrowser},
+			},
 			Visitors: []string{"ann@company.com", "*@company.com"}, CreatedAt: pagetest.Noon.Add(-time.Hour).UnixMilli(),
 		},
 		{ID: "demo", NodeID: "tower", Title: "Demo", Target: "http://127.0.0.1:5173/", Enabled: true, URL: "http://demo-x.localhost:8787"},
@@ -116,7 +119,8 @@ func entry(t *testing.T, p *testPage, placeholder string) *widgets.Entry {
 func TestPublishingSaysWhatWasUnderstoodAndWaitsForTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newTestPage(t, style.Light, 880)
-		p.show(view(), published())
+		p.show(view(), State{Loaded: true})
+		p.gateway[protocol.ServicesList.Name] = func(any) (any, error) { return published().ServicesListResult, nil }
 		answered := false
 		tool := p.gateway[protocol.CatalogCall.Name]
 		p.gateway[protocol.CatalogCall.Name] = func(params any) (any, error) {

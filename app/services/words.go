@@ -53,6 +53,33 @@ func factsOf(v feed.View, s protocol.Service, now time.Time) []wording.Fact {
 	return list
 }
 
+// addressesOf returns the addresses of an app. An older gateway has only the best one.
+func addressesOf(s protocol.Service) []protocol.ServiceAddress {
+	if len(s.Addresses) == 0 {
+		return []protocol.ServiceAddress{{URL: s.URL, From: protocol.FromBrowser}}
+	}
+	return s.Addresses
+}
+
+// fromText says from where an address works.
+func fromText(v feed.View, from string) string {
+	here := "this computer"
+	if v.Status.Remote {
+		here = "the gateway’s computer"
+	}
+	switch from {
+	case protocol.FromAnywhere:
+		return "From wherever its domain is found"
+	case protocol.FromNetwork:
+		return "From other computers that reach " + here
+	case protocol.FromBrowser:
+		return "From browsers on " + here
+	case protocol.FromComputer:
+		return "From all programs on " + here
+	}
+	return ""
+}
+
 // title returns the title of an app with visible control characters.
 func title(s protocol.Service) string {
 	text, _ := wording.Reveal(s.Title)
