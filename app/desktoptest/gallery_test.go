@@ -114,7 +114,12 @@ const maxPictureWait = 4 * time.Second
 // savePicture saves a picture of a window once it has not changed for half a second.
 func (g *gallery) savePicture(pattern, name string) {
 	g.t.Helper()
-	w := g.waitWindow(pattern)
+	g.saveStill(g.waitWindow(pattern), name)
+}
+
+// saveStill is savePicture for a part of the screen.
+func (g *gallery) saveStill(w window, name string) {
+	g.t.Helper()
 	var last []byte
 	since := time.Now()
 	began := since

@@ -3,6 +3,7 @@
 package desktoptest
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
@@ -66,10 +67,31 @@ func TestGalleryOfTransfers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Kill(pid, syscall.SIGCONT)
-	for range 5 {
+	second := send()
+	call(g, protocol.TransferPause, protocol.TransferParams{ID: second.ID})
+	const running = 16 // at once, at most
+	for range running - 1 {
 		send()
 	}
+	call(g, protocol.TransferResume, protocol.TransferParams{ID: second.ID})
+	g.waitFor("a queued transfer", func() bool {
+		return call(g, protocol.TransferGet, protocol.TransferParams{ID: second.ID}).State == protocol.TransferQueued
+	})
 	g.takePages("", "Transfers")
+}
+
+// TestGalleryOfTheTray takes a picture of the tray's menu, which the panel draws.
+func TestGalleryOfTheTray(t *testing.T) {
+	g := newGallery(t, "tray")
+	g.clickText(mainWindow, "Start now")
+	g.fill()
+	g.addWaitingTransfer()
+	g.waitTray("Quit")
+	below := window{x: 1150, y: 60, w: 100, h: 60} // the icon, beside the main window
+	before := g.capture(below)
+	g.run("xdotool", "mousemove", "1155", "12", "sleep", "0.25", "click", "1")
+	g.waitFor("an open menu", func() bool { return !bytes.Equal(g.capture(below).Pix, before.Pix) })
+	g.saveStill(window{x: 780, w: 500, h: 500}, "menu-usual-dark")
 }
 
 func TestGalleryOfLargeText(t *testing.T) {
