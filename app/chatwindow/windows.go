@@ -19,6 +19,7 @@ import (
 	"fairlead/app/send"
 	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
+	"fairlead/app/widgets"
 	"fairlead/gateway/protocol"
 )
 
@@ -114,7 +115,7 @@ func (cw *Windows) OpenWindow(key protocol.SessionKey) {
 	cw.Own[key] = c
 	c.Messages = messages.New(c.Page.Pane, func() messages.Place { return messages.Place{Chat: key} }, func() { c.Messages.Box.Refresh() })
 	c.Bar = cw.o.Bars.New()
-	w.SetContent(BelowBar(c.Bar, container.NewStack(c.Page.Pane, c.Messages.Box, c.Drops.Mark.Box)))
+	w.SetContent(widgets.Readable(BelowBar(c.Bar, container.NewStack(c.Page.Pane, c.Messages.Box, c.Drops.Mark.Box))))
 	last := cw.o.Prefs.Get()
 	w.Resize(last.ChatSize(fyne.NewSize(760, 700)))
 	shortcuts.Register(w, cw.OwnKeys(c))

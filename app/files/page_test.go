@@ -1,6 +1,7 @@
 package files
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -280,4 +281,16 @@ func TestABinaryFileSaysThatItHasNoPreview(t *testing.T) {
 	v.File = &File{Path: "b.png", Binary: true}
 	p.show(v)
 	pagetest.Shows(t, p.Box, "No preview", "The file has 2.0 kB.", "Copy to this computer…")
+}
+
+func TestReadingAidsGetTheFilesInView(t *testing.T) {
+	p := newMachinePage(t)
+	p.list.selection.One(1)
+	var got []string
+	for _, row := range p.list.AccessibleParts() {
+		got = append(got, row.(*widgets.Echo).Label)
+	}
+	if want := []string{"src, folder", "a.txt, 1 B, selected"}; len(got) != len(p.list.entries) || !slices.Equal(got[:2], want) {
+		t.Errorf("got %q, want %d rows that begin with %q", got, len(p.list.entries), want)
+	}
 }

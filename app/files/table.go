@@ -11,6 +11,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/format"
 )
 
 // table is the list of a folder. It creates widgets only for visible lines, so it can show tens of
@@ -109,6 +110,15 @@ func (t *table) entryAt(at fyne.Position) (Entry, bool) {
 		return Entry{}, false
 	}
 	return t.entries[i], true
+}
+
+// AccessibleParts returns the rows in view, for [widgets.Readable].
+func (t *table) AccessibleParts() []fyne.CanvasObject {
+	return widgets.EchoRows(&t.List, rowHeight()+theme.Padding(), len(t.entries), func(i int) (string, fyne.AccessibleRole) {
+		e := t.entries[i]
+		kind := widgets.Choose(e.Dir, "folder", format.Size(e.Info.Size))
+		return widgets.JoinTexts(e.Title(), kind, widgets.Choose(t.selection.Has(i), "selected", "")), fyne.AccessibleRoleButton
+	})
 }
 
 func (t *table) selectionChanged() {

@@ -23,7 +23,7 @@ func (o *Opener) Output(to host.Output) {
 	lines := code.OutputLines(to.Text)
 	r := code.NewReader(lines, wording.LineCount(len(lines)))
 	r.OnClose = w.Close
-	w.SetContent(o.windows.BelowBar(r))
+	w.SetContent(widgets.Readable(o.windows.BelowBar(r)))
 	w.Resize(fyne.NewSize(900, 640))
 	shortcuts.Add(w, fyne.KeyW, w.Close)
 	focusSearch := func() { w.Canvas().Focus(r.SearchField()) }

@@ -18,6 +18,7 @@ import (
 	"fairlead/app/native"
 	"fairlead/app/preferences"
 	"fairlead/app/system"
+	"fairlead/app/widgets"
 )
 
 // Picker asks questions. It belongs to the GUI thread.
@@ -119,7 +120,7 @@ func (p *Picker) openOwn(q system.Question, answer func([]string)) {
 	})
 	c := files.NewChooser(ctx, q, p.prefs, func(paths []string) { w.Close(); answer(paths) })
 	w.SetPadded(false)
-	w.SetContent(c.Box)
+	w.SetContent(widgets.Readable(c.Box))
 	w.Resize(fyne.NewSize(780, 540))
 	for key, do := range map[fyne.KeyName]func(){fyne.KeyW: w.Close, fyne.KeyL: c.EditPath, fyne.KeyH: c.ToggleHidden} {
 		w.Canvas().AddShortcut(&desktop.CustomShortcut{KeyName: key, Modifier: fyne.KeyModifierShortcutDefault}, func(fyne.Shortcut) { do() })

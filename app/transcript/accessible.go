@@ -52,4 +52,12 @@ func (t *View) AccessibilityLabel() string {
 }
 
 // AccessibilityRole implements fyne.Accessible.
-func (*View) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleText }
+func (*View) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleContainer }
+
+// AccessibleParts returns the rows in view, for [widgets.Readable].
+func (t *View) AccessibleParts() (rows []fyne.CanvasObject) {
+	for _, a := range t.rows.order {
+		rows = append(rows, a.row)
+	}
+	return append(rows, t.toEnd.button)
+}

@@ -122,8 +122,11 @@ func (l *ItemList) AccessibilityLabel() string {
 	if l.highlighted >= len(l.items) {
 		return ListLabel(0, "")
 	}
-	item := l.items[l.highlighted]
-	return ListLabel(len(l.items), JoinTexts(cmp.Or(item.Title, plainMarks(item.Found)), item.Text, cmp.Or(item.Full, item.Detail)))
+	return ListLabel(len(l.items), l.items[l.highlighted].accessibleText())
+}
+
+func (i ListItem) accessibleText() string {
+	return JoinTexts(cmp.Or(i.Title, plainMarks(i.Found)), i.Text, cmp.Or(i.Full, i.Detail))
 }
 
 // AccessibilityRole implements fyne.Accessible.

@@ -100,14 +100,16 @@ func (l *ItemList) Set(items []ListItem) {
 // Items returns the items. They must not be changed.
 func (l *ItemList) Items() []ListItem { return l.items }
 
+// step is the distance between the tops of two lines, as in widget.List.
+func (l *ItemList) step() float32 { return newListRow(l).MinSize().Height + theme.Padding() }
+
 // ItemAt returns the index of the line at a position of the window; -1 means none.
 func (l *ItemList) ItemAt(place fyne.Position) int {
 	at := place.Subtract(fyne.CurrentApp().Driver().AbsolutePositionForObject(l))
 	if size := l.Size(); at.X < 0 || at.Y < 0 || at.X >= size.Width || at.Y >= size.Height {
 		return -1
 	}
-	step := newListRow(l).MinSize().Height + theme.Padding() // the same positions as in widget.List
-	if i := int((at.Y + l.GetScrollOffset()) / step); i < len(l.items) {
+	if i := int((at.Y + l.GetScrollOffset()) / l.step()); i < len(l.items) {
 		return i
 	}
 	return -1

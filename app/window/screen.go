@@ -9,6 +9,7 @@ import (
 	"fairlead/app/memory"
 	"fairlead/app/native"
 	"fairlead/app/preferences"
+	"fairlead/app/widgets"
 )
 
 // Screen is the window on the screen. On Linux, a hidden one does not exist: it would hold the memory
@@ -31,7 +32,7 @@ var defaultSize = fyne.NewSize(1120, 760)
 // fill gives the toolkit's window its content, size and place.
 func (s *Screen) fill(content fyne.CanvasObject) {
 	w, last := s.frame.Window, s.prefs.Get()
-	w.SetContent(content) // the toolkit draws the background
+	w.SetContent(widgets.Readable(content)) // the toolkit draws the background
 	w.Resize(last.Size(defaultSize))
 	w.SetPadded(false)
 	if !s.place.Request(w) {
