@@ -150,7 +150,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		answer(w, r, http.StatusInternalServerError, broken)
 		return
 	case r.URL.Path == askPath && may != listedVisitor:
-		p.requests.serve(w, r, v, visitor)
+		p.requests.serve(w, r, v, visitor, p.visits.signInPage(r, v))
 		return
 	case r.URL.Path == askPath:
 		http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/store"
 )
@@ -52,8 +51,8 @@ func verifiedBy(v store.Visit) string {
 }
 
 // serve takes the form with which a visitor asks for access. known is their sign-in, with an address
-// that is not on the list; zero for others.
-func (q *requests) serve(w http.ResponseWriter, r *http.Request, s protocol.Service, known store.Visit) {
+// that is not on the list; zero for others. form is the page that has the form.
+func (q *requests) serve(w http.ResponseWriter, r *http.Request, s protocol.Service, known store.Visit, form page) {
 	if r.Method != http.MethodPost {
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return
@@ -76,15 +75,14 @@ func (q *requests) serve(w http.ResponseWriter, r *http.Request, s protocol.Serv
 	if err == nil {
 		secret, err = q.ask(r.Context(), s, asks)
 	}
-	fault, isFault := errors.AsType[*protocol.Fault](err)
+	_, isFault := errors.AsType[*protocol.Fault](err)
 	switch {
 	case err == nil:
 		setCookie(w, r, s.ID, secret, int((requestLife + visitLife).Seconds())) // the longest sign-in begins with the answer
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	case isFault:
-		p := signIn
-		p.Problem, p.Email = format.Capital(fault.Message)+".", asks.Email
-		answer(w, r, http.StatusBadRequest, p)
+		form.Problem, form.Email = "Enter your email address, such as ann@company.com.", asks.Email
+		answer(w, r, http.StatusBadRequest, form)
 	case errors.Is(err, protocol.ErrTooMany):
 		answer(w, r, http.StatusTooManyRequests, busy)
 	default:
