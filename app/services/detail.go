@@ -53,7 +53,7 @@ func (d *detail) show() {
 		return widgets.NewPage(title(s), form, widgets.NewQuietButton("All published apps", "back", p.Leave))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
-	facts := factsOf(p.view, s, p.now())
+	facts := factsOf(p.view, s, p.state.Use[s.ID], p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.address.Draw(fmt.Sprint(s.URL, s.Addresses), func() fyne.CanvasObject { return d.addresses(s) }) || drawn
 	if d.visitors.show(s) || drawn {

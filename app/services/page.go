@@ -104,7 +104,7 @@ func (p *Page) fill() {
 }
 
 func (p *Page) item(s protocol.Service) widgets.ListItem {
-	item := widgets.ListItem{Icon: "shield", Color: style.ColorGood, Title: title(s), Text: summary(p.view, s)}
+	item := widgets.ListItem{Icon: "shield", Color: style.ColorGood, Title: title(s), Text: summary(p.view, s, p.state.Use[s.ID], p.now())}
 	item.Detail, item.Warn = stateText(p.view, s)
 	switch {
 	case !s.Enabled:

@@ -63,7 +63,10 @@ func view() feed.View {
 }
 
 func published() State {
-	return State{Loaded: true, ServicesListResult: protocol.ServicesListResult{Services: []protocol.Service{
+	use := map[protocol.ServiceID]protocol.ServiceUse{
+		"wiki": {Visitors: 3, RequestsToday: 1204, LastUsedAt: pagetest.Noon.Add(-time.Minute).UnixMilli()}, "photos": {LastUsedAt: pagetest.Noon.Add(-30 * time.Hour).UnixMilli()},
+	}
+	return State{Loaded: true, ServicesListResult: protocol.ServicesListResult{Use: use, Services: []protocol.Service{
 		{
 			ID: "wiki", NodeID: "tower", Title: "Wiki", Target: "http://127.0.0.1:3000/", Enabled: true, SignIn: true, URL: "http://wiki-x.localhost:8787",
 			Addresses: []protocol.ServiceAddress{
@@ -104,6 +107,17 @@ func TestStatesSayWhoCanVisitNow(t *testing.T) {
 	want := []string{"on, you and 2 visitors, false", "on for everyone, everyone, without a sign-in, true", "machine offline, you alone, true", "off, you alone, false"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestUseIsSaidInOneLine(t *testing.T) {
+	s := published()
+	for id, want := range map[protocol.ServiceID]string{
+		"wiki": "3 visitors now · 1204 requests today · last used 11:59", "photos": "last used yesterday at 06:00", "demo": "never used",
+	} {
+		if got := useText(s.Use[id], pagetest.Noon); got != want {
+			t.Errorf("%s: got %q, want %q", id, got, want)
+		}
 	}
 }
 

@@ -38,18 +38,34 @@ func audience(s protocol.Service) string {
 }
 
 // summary is the second line of an app in the list.
-func summary(v feed.View, s protocol.Service) string {
-	return wording.Join(" · ", v.Machines.Name(s.NodeID), s.Target, audience(s))
+func summary(v feed.View, s protocol.Service, use protocol.ServiceUse, now time.Time) string {
+	return wording.Join(" · ", v.Machines.Name(s.NodeID), audience(s), useText(use, now))
+}
+
+// useText says how much an app is used.
+func useText(u protocol.ServiceUse, now time.Time) string {
+	if u.LastUsedAt == 0 {
+		return "never used"
+	}
+	visitors, requests := "", ""
+	if u.Visitors > 0 {
+		visitors = format.Plural(u.Visitors, "visitor now", "visitors now")
+	}
+	if u.RequestsToday > 0 {
+		requests = format.Plural(int(u.RequestsToday), "request today", "requests today")
+	}
+	return wording.Join(" · ", visitors, requests, "last used "+wording.When(u.LastUsedAt, now))
 }
 
 // factsOf lists what is known about an app.
-func factsOf(v feed.View, s protocol.Service, now time.Time) []wording.Fact {
+func factsOf(v feed.View, s protocol.Service, use protocol.ServiceUse, now time.Time) []wording.Fact {
 	state, _ := stateText(v, s)
 	var list wording.Facts
 	list.Add("Status", strings.ToUpper(state[:1])+state[1:])
 	list.Add("Machine", v.Machines.Name(s.NodeID))
 	list.Add("App", s.Target)
-	list.Add("Published", wording.When(s.CreatedAt, now))
+	list.Add("Published", format.Capital(wording.When(s.CreatedAt, now)))
+	list.Add("Use", format.Capital(useText(use, now)))
 	return list
 }
 
