@@ -207,12 +207,17 @@ func TestASignInBelongsToOneBrowserAndOneService(t *testing.T) {
 	}
 	refused("the state for the second time", b, callback)
 
-	_, callback = start()
-	refused("the state of another browser", s.browser(t), callback)
+	for name, other := range map[string]func() *http.Client{
+		"new": func() *http.Client { return s.browser(t) }, "with a sign-in of its own": func() *http.Client { b, _ := start(); return b },
+	} {
+		_, callback = start()
+		refused("the state of another browser in one "+name, other(), callback)
+	}
 
+	thief, _ := start()
 	b, callback = start()
 	arrive := steps(t, b, callback, "/.fairlead/arrive")
-	refused("a stolen hand-over secret", s.browser(t), arrive)
+	refused("a stolen hand-over secret", thief, arrive)
 	refused("the secret after the thief", b, arrive)
 
 	b, callback = start()
