@@ -16,7 +16,6 @@ import (
 	"fairlead/app/files"
 	"fairlead/app/host"
 	"fairlead/app/inbox"
-	"fairlead/app/lists"
 	"fairlead/app/nodes"
 	"fairlead/app/notifications"
 	"fairlead/app/preferences"
@@ -64,7 +63,6 @@ func (p *pages) foot() []host.Entry {
 		{Icon: "transfer", Title: transfersTitle, New: func(ctx context.Context) host.View { return transfers.New(ctx, p.env) }},
 		{Icon: "calendar", Title: "Schedule", New: func(ctx context.Context) host.View { return schedule.New(ctx, p.env) }},
 		{Icon: "activity", Title: activityTitle, New: func(ctx context.Context) host.View { return activity.New(ctx, p.env) }},
-		{Icon: "globe", Title: string(host.Exposure), New: func(ctx context.Context) host.View { return exposure.New(ctx, p.env) }},
 	}
 }
 
@@ -100,6 +98,7 @@ func (p *pages) ofSettings() []host.Entry {
 		{Icon: "channel", Title: "Channels", New: func(ctx context.Context) host.View { return channels.New(ctx, p.env) }},
 		{Icon: "link", Title: "Connected apps", New: func(ctx context.Context) host.View { return apps.New(ctx, p.env, p.backend.ClientPrograms()) }},
 		{Icon: "globe", Title: services.Title, New: func(ctx context.Context) host.View { return services.New(ctx, p.env) }},
+		{Icon: "eye", Title: string(host.Exposure), New: func(ctx context.Context) host.View { return exposure.New(ctx, p.env) }},
 	}
 }
 
@@ -107,24 +106,17 @@ func (p *pages) ofSettings() []host.Entry {
 func (p *pages) links() (list []sidebar.Link) {
 	for _, e := range p.foot() {
 		link := sidebar.Link{Icon: e.Icon, Title: e.Title}
-		switch e.Title {
-		case transfersTitle:
-			link.Note = func(v feed.View) string { return countNote(len(v.Transfers.List)) }
-		case string(host.Exposure):
+		if e.Title == transfersTitle {
 			link.Note = func(v feed.View) string {
-				return countNote(len(lists.Without(v.Exposures.List, func(e protocol.Exposure) bool { return !e.IsPublic })))
+				if n := len(v.Transfers.List); n > 0 {
+					return fmt.Sprint(n)
+				}
+				return ""
 			}
 		}
 		list = append(list, link)
 	}
 	return append(list, sidebar.Link{Icon: "settings", Title: settingsTitle})
-}
-
-func countNote(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
 }
 
 // machines creates the page of machines. The sidebar shows which one is open.

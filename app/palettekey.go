@@ -40,7 +40,7 @@ func (k paletteKey) entries() []palette.Entry {
 		{Icon: "plus", Title: "New rule", Words: "allow deny approval permission", Target: host.New("Approvals and rules")},
 		{Icon: "plus", Title: "New skill", Words: "instructions", Target: host.New("Skills")},
 		{Icon: "plus", Title: "Add an MCP server", Words: "tool", Target: host.New("Tools")},
-		{Icon: "globe", Title: "Show who can reach what", Words: "exposure public access tokens security revoke close", Target: host.Exposure},
+		{Icon: "eye", Title: "Show who can reach what", Words: "exposure public access tokens security revoke close", Target: host.Exposure},
 		{Icon: "search", Title: "Search all messages", Words: "find text", Target: host.Search("")},
 		{Icon: "send", Title: "Send files", Words: "transfer copy upload", Target: host.SendFiles("")},
 		{Icon: "needsyou", Title: "Answer the next question", Words: "approve allow deny", Do: k.window.Chats.Attention.NextQuestion},

@@ -42,7 +42,7 @@ func (p *parts) all() []part {
 	return []part{
 		{p.followGateway, []feed.Fact{f.Status, f.Changed, f.Sessions}},
 		{p.showMachines, []feed.Fact{f.Machines, f.Servers}},
-		{func(feed.View) { p.window.UpdateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers, f.Exposures}},
+		{func(feed.View) { p.window.UpdateSidebar() }, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Questions, f.Machines, f.Transfers}},
 		{p.window.Chats.Draw, []feed.Fact{f.Status, f.Sessions, f.Runs, f.Texts, f.Calls, f.Questions, f.Machines, f.Models}},
 		{p.questions.update, []feed.Fact{f.Questions, f.Status}},
 		{func(v feed.View) { p.notes.Update(v, time.Now()) }, []feed.Fact{f.Questions, f.Machines}},

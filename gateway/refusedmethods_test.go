@@ -191,7 +191,7 @@ var otherMethods = func() map[string]string {
 		"stores nothing: what it changes ends with the gateway": `models.pull models.pullStop device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			files.unwatch files.changed tool.progress logs.result channel.delivered forward.close`,
 		"gateway/service has the test: TestNoLinkIsGivenOutThatIsNotStored":      "services.link",
-		"gateway/service has the test: TestASignInStaysWhoseEndIsNotStored":       "services.signout",
+		"gateway/service has the test: TestASignInStaysWhoseEndIsNotStored":      "services.signout",
 		"gateway/service has the test: TestAServiceStaysOpenWhoseEndIsNotStored": "services.close",
 		"takes the path of files.make":                                           "files.move files.trash files.restore files.revert files.write",
 	} {

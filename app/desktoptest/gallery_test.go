@@ -207,8 +207,8 @@ func (g *gallery) takePages(prefix string, titles ...string) {
 func (g *gallery) takeEveryPage() {
 	g.t.Helper()
 	g.takeMainWindow("chat")
-	g.takePages("", "Needs you", "Files", "Transfers", "Schedule", "Activity", "Who can reach what", "Audit log", "Machines", "Keyboard shortcuts")
-	g.takePages("settings-", "General", "Models", "Notifications", "This computer", "Approvals and rules", "Tools", "Skills", "Channels", "Connected apps", "Published apps", "Gateways", "Help", "About", "All settings")
+	g.takePages("", "Needs you", "Files", "Transfers", "Schedule", "Activity", "Audit log", "Machines", "Keyboard shortcuts")
+	g.takePages("settings-", "General", "Models", "Notifications", "This computer", "Approvals and rules", "Tools", "Skills", "Channels", "Connected apps", "Published apps", "Who can reach what", "Gateways", "Help", "About", "All settings")
 	g.activate(g.resize(mainWindow, windowSizes[1]))
 	g.keys("Escape") // from the page to the list
 	g.takePictures(mainWindow, "settings-list", windowSizes[1])

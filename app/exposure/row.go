@@ -22,8 +22,12 @@ type row struct {
 	bar   widgets.Actions
 }
 
-// buttonSpace is how much lower a title stands beside a button.
+// buttonSpace is how much higher a button is than the title beside it, at the top and at the bottom.
 const buttonSpace = 4
+
+func besideButton(name fyne.CanvasObject, b *widgets.Button) fyne.CanvasObject {
+	return widgets.Inset(-buttonSpace, 0, -buttonSpace, 0, widgets.Row(style.Inside, 0, name, b))
+}
 
 // keyOf is what a row shows, without the times.
 func keyOf(e protocol.Exposure) string {
@@ -41,11 +45,7 @@ func newRow(p *Page, e protocol.Exposure) *row {
 		text.Add(widgets.NewParagraph(warnings, style.ColorNeedsYou, style.SizeSmall))
 	}
 	text.Add(r.times)
-	top := float32(0)
-	if e.Close != nil {
-		top = buttonSpace
-	}
-	r.box = widgets.WithIcon("text", top, widget.NewIcon(style.IconIn(icons[e.Kind], color)), text)
+	r.box = widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(icons[e.Kind], color)), text)
 	r.drawHead()
 	return r
 }
@@ -70,10 +70,10 @@ func (r *row) drawHead() {
 		case c == nil:
 			return name
 		case c.Undo != nil:
-			return widgets.Row(style.Inside, 0, name, widgets.NewQuietButton(c.Button, "cross", func() { r.p.close(r.e) }))
+			return besideButton(name, widgets.NewQuietButton(c.Button, "cross", func() { r.p.close(r.e) }))
 		}
 		ask := widgets.Confirmation{Text: c.Button, Icon: "cross", Question: question(r.e), Yes: c.Button, No: "Cancel"}
-		head := widgets.Row(style.Inside, 0, name, r.bar.ConfirmButton(ask, func() {
+		head := besideButton(name, r.bar.ConfirmButton(ask, func() {
 			r.bar.Confirm("")
 			r.p.close(r.e)
 		}))
