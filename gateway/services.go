@@ -2,16 +2,22 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
+	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
+	"fairlead/gateway/native"
+	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
 	"fairlead/gateway/service/address"
 	"fairlead/gateway/signin"
+	"fairlead/gateway/tool"
 )
 
 // openServices opens the published services, the site that serves them, and its addresses.
@@ -41,7 +47,30 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
 		},
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	g.site.OnUnknown(g.askAboutCertificates())
+	return nil
+}
+
+// askAboutCertificates returns a function that asks the owner whether to trust the certificate that an
+// app shows, once for each, until it is answered. A denied one is not asked about again before a restart.
+func (g *Gateway) askAboutCertificates() func(protocol.Service, *service.UnknownCertificate) {
+	var asked sync.Map // of arguments of the call
+	return func(v protocol.Service, unknown *service.UnknownCertificate) {
+		args := protocol.Encode(native.UpdateIn{Service: v.ID, Certificate: new(unknown.Fingerprint())})
+		if _, isAsked := asked.LoadOrStore(string(args), true); isAsked {
+			return
+		}
+		crash.Go(func() {
+			call := tool.Call{Tool: protocol.NewToolName(protocol.NativePrefix, native.ServiceUpdate), Args: args, Principal: auth.Owner("a visit to " + v.Title)}
+			_, err := tool.Outcome(g.calls.Run(context.Background(), call))
+			if f, ok := errors.AsType[*protocol.Fault](err); !ok || f.Code != protocol.FaultPermissionDenied { // a later visit asks again
+				asked.Delete(string(args))
+			}
+		})
+	}
 }
 
 // signInBase returns the gateway's own address for browsers that visit the host of a request. Providers

@@ -37,6 +37,7 @@ type Options struct {
 	Commands    *job.Commands // the open files and commands of the callers
 	Registry    Registry
 	Services    Services
+	Probe       Probe
 	Config      func() config.Config
 	NetworkName string // of the network that the gateway's machines form
 	OwnerID     string // the user of every token
@@ -66,7 +67,7 @@ type entry struct {
 func New(o Options) *Catalog {
 	sum := sha256.Sum256([]byte(o.NetworkName))
 	net := network{o.Registry, o.NetworkName, "net_" + hex.EncodeToString(sum[:8]), o.Version}
-	published := services{net, o.Services}
+	published := services{net, o.Services, o.Probe}
 	list := net.entries(o, published)
 	list = append(list, published.entries()...)
 	list = append(list, shell{net, o.Commands}.entry())

@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 )
@@ -27,6 +28,7 @@ type bench struct {
 	commands *job.Commands
 	config   config.Config
 	others   []protocol.NodeInfo // further machines
+	probed   error               // of a look at the target of a service
 	serviceList
 
 	mu        sync.Mutex // guards the fields below
@@ -49,7 +51,7 @@ func newBench(t *testing.T) *bench {
 	b.jobs = job.New(func() config.Config { return b.config })
 	b.commands = job.NewCommands(job.Options{Cleanup: b, HasAccess: func(id protocol.AppID) bool { return b.hasAccess == nil || b.hasAccess(id) }})
 	b.Catalog = New(Options{
-		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Services: b, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Services: b, Probe: func(context.Context, protocol.NodeID, service.Target) error { return b.probed }, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"fairlead/gateway/native"
@@ -69,10 +70,23 @@ type shareOut struct {
 	AuthorizedEmails []string           `json:"authorized_emails"`
 }
 
+// Probe connects to the target of a service; see [service.Site.Probe].
+type Probe func(context.Context, protocol.NodeID, service.Target) error
+
+// certificateOf returns the fingerprint of a certificate that the person has to trust for a target, and
+// what the answer says about it; both are empty if there is none.
+func (s services) certificateOf(ctx context.Context, node protocol.NodeID, t service.Target) (fingerprint, note string) {
+	if e, ok := errors.AsType[*service.UnknownCertificate](s.probe(ctx, node, t)); ok {
+		return e.Fingerprint(), ". " + e.Error()
+	}
+	return "", ""
+}
+
 // services are the tools for published services.
 type services struct {
-	net  network
-	list Services
+	net   network
+	list  Services
+	probe Probe
 }
 
 func (s services) entries() []*entry {
@@ -111,10 +125,11 @@ func (s services) publish(ctx context.Context, x *call, in publishIn) (out publi
 	if err := (service.Definition{NodeID: node, Title: in.Title, Target: target, Visitors: in.AuthorizedEmails}).Check(); err != nil {
 		return out, "", err
 	}
+	fingerprint, note := s.certificateOf(ctx, node, target)
 	v, err := s.run(ctx, x, node, native.ServicePublish, native.PublishIn{
-		Machine: node, Target: target.String(), Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired, Visitors: in.AuthorizedEmails,
+		Machine: node, Target: target.String(), Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired, Visitors: in.AuthorizedEmails, Certificate: fingerprint,
 	})
-	return describePublished(v), v.Target + " is at " + v.URL, err
+	return describePublished(v), v.Target + " is at " + v.URL + note, err
 }
 
 func describePublished(v protocol.Service) publishOut { return publishOut{v.ID, v.URL, v.Mode} }
@@ -132,6 +147,14 @@ func (s services) update(ctx context.Context, x *call, in updateIn) (out updateO
 	if in.TerminalCommand != nil || in.Username != nil || in.Workdir != nil {
 		return out, "", errTerminal()
 	}
+	v, err := s.find(x, in.ServiceID)
+	if err == nil {
+		err = service.Change{Title: in.Title, SignIn: in.AuthRequired}.Check(v)
+	}
+	if err != nil {
+		return out, "", err
+	}
+	note := ""
 	args := native.UpdateIn{Service: in.ServiceID, Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired}
 	if in.ProxyTargetURL != nil {
 		target, err := service.ParseTarget(*in.ProxyTargetURL, in.ProxyTargetEncoding)
@@ -140,16 +163,13 @@ func (s services) update(ctx context.Context, x *call, in updateIn) (out updateO
 		}
 		whole := target.String()
 		args.Target = &whole
-	}
-	v, err := s.find(x, in.ServiceID)
-	if err == nil {
-		err = service.Change{Title: in.Title, SignIn: in.AuthRequired}.Check(v)
-	}
-	if err != nil {
-		return out, "", err
+		var fingerprint string
+		if fingerprint, note = s.certificateOf(ctx, v.NodeID, target); fingerprint != "" {
+			args.Certificate = &fingerprint
+		}
 	}
 	v, err = s.run(ctx, x, v.NodeID, native.ServiceUpdate, args)
-	return updateOut{describePublished(v), v.Title, v.Enabled, v.SignIn}, v.Target + " is at " + v.URL, err
+	return updateOut{describePublished(v), v.Title, v.Enabled, v.SignIn}, v.Target + " is at " + v.URL + note, err
 }
 
 func (s services) delete(ctx context.Context, x *call, in serviceIn) (out publishOut, message string, err error) {

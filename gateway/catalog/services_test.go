@@ -2,12 +2,14 @@ package catalog
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/tool"
 )
 
@@ -143,5 +145,24 @@ func TestTheDirectoryListsPublishedApps(t *testing.T) {
 	want := `"services":[{"id":"svc_1","title":"Wiki","url":"http://127.0.0.1:3000/","public_url":"http://wiki-1.localhost:8787","command":""}]`
 	if !strings.Contains(got, want) {
 		t.Errorf("got %s, want it to contain %s", got, want)
+	}
+}
+
+func TestTheAnswerSaysWhichUnknownCertificateIsTrusted(t *testing.T) {
+	b := newBench(t)
+	b.serviceList = serviceList{wiki}
+	b.answerWith(wiki)
+	unknown := &service.UnknownCertificate{Leaf: &x509.Certificate{Raw: []byte("x"), DNSNames: []string{"router.lan"}}}
+	b.probed = unknown
+	for tool, args := range map[string]string{
+		"service_publish": `{"node_id":"nas","proxy_target_url":"https://router.lan"}`, "service_update": `{"service_id":"svc_1","proxy_target_url":"https://router.lan"}`,
+	} {
+		r, err := b.call(me, tool, args)
+		if err != nil || !strings.Contains(r.Message, unknown.Error()) {
+			t.Errorf("%s: answers %q, %v; want what the certificate says", tool, r.Message, err)
+		}
+		if got := string(b.last().Args); !strings.Contains(got, `"certificate":"`+unknown.Fingerprint()+`"`) {
+			t.Errorf("%s: calls with %s, want the fingerprint", tool, got)
+		}
 	}
 }

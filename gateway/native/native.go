@@ -16,6 +16,7 @@ import (
 	"fairlead/gateway/auth"
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/workspace"
 )
@@ -56,7 +57,9 @@ type Services struct {
 	// Published are the services, and Node has the machines on which their apps run.
 	Published Published
 	Node      func(protocol.NodeID) (protocol.NodeInfo, bool)
-	Message   func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
+	// Probe connects to the target of a service; see [service.Site.Probe].
+	Probe   func(context.Context, protocol.NodeID, service.Target) error
+	Message func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
@@ -72,7 +75,7 @@ type tools struct{ Services }
 // Tools returns the gateway's own tools.
 func Tools(s Services) []tool.Own {
 	t := tools{s}
-	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node}.list())
+	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node, s.Probe}.list())
 }
 
 // own returns tools of the gateway with the scope of their equivalent methods.

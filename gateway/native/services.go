@@ -39,6 +39,8 @@ type PublishIn struct {
 	Enabled  *bool           `json:"enabled,omitempty" jsonschema:"default true"`
 	SignIn   *bool           `json:"signIn,omitempty" jsonschema:"default true; false lets in everyone who reaches the address: only if the person asks for that"`
 	Visitors []string        `json:"visitors,omitempty" jsonschema:"email addresses, or patterns such as *@company.com, that may sign in beside the owner"`
+
+	Certificate string `json:"certificate,omitempty" jsonschema:"SHA-256 fingerprint of the target's certificate to trust, if nobody vouches for it"`
 }
 
 // UpdateIn are the arguments of gsv__ServiceUpdate.
@@ -48,6 +50,8 @@ type UpdateIn struct {
 	Title   *string            `json:"title,omitempty" jsonschema:"name for people"`
 	Enabled *bool              `json:"enabled,omitempty" jsonschema:"false closes it at once"`
 	SignIn  *bool              `json:"signIn,omitempty" jsonschema:"false lets in everyone who reaches the address: only if the person asks for that"`
+
+	Certificate *string `json:"certificate,omitempty" jsonschema:"SHA-256 fingerprint of the target's certificate to trust, if nobody vouches for it"`
 }
 
 // ShareIn are the arguments of gsv__ServiceShare.
@@ -71,6 +75,8 @@ type ServicesOut struct {
 type serviceTools struct {
 	published Published
 	node      func(protocol.NodeID) (protocol.NodeInfo, bool)
+	// probe connects to a target; see [service.Site.Probe].
+	probe func(context.Context, protocol.NodeID, service.Target) error
 }
 
 func (t serviceTools) list() []tool.Own {
@@ -107,7 +113,7 @@ func (t serviceTools) publish(ctx context.Context, c tool.Call, in PublishIn) (p
 		return protocol.Service{}, err
 	}
 	return t.published.Publish(ctx, service.Definition{
-		NodeID: in.Machine, Title: in.Title, Target: target, Enabled: isOn(in.Enabled), SignIn: isOn(in.SignIn), Visitors: in.Visitors,
+		NodeID: in.Machine, Title: in.Title, Target: target, Enabled: isOn(in.Enabled), SignIn: isOn(in.SignIn), Visitors: in.Visitors, Certificate: in.Certificate,
 	}, c.Principal.String())
 }
 
@@ -115,7 +121,7 @@ func (t serviceTools) publish(ctx context.Context, c tool.Call, in PublishIn) (p
 func isOn(p *bool) bool { return p == nil || *p }
 
 func (t serviceTools) update(ctx context.Context, c tool.Call, in UpdateIn) (protocol.Service, error) {
-	change := service.Change{Title: in.Title, Enabled: in.Enabled, SignIn: in.SignIn}
+	change := service.Change{Title: in.Title, Enabled: in.Enabled, SignIn: in.SignIn, Certificate: in.Certificate}
 	if in.Target != nil {
 		target, err := service.ParseTarget(*in.Target, "")
 		if err != nil {
@@ -134,7 +140,7 @@ func (t serviceTools) delete(ctx context.Context, c tool.Call, in DeleteIn) (pro
 	return t.published.Delete(ctx, in.Service, c.Principal.String())
 }
 
-func (t serviceTools) previewPublish(_ context.Context, _ tool.Call, in PublishIn) (p protocol.CallPreview, err error) {
+func (t serviceTools) previewPublish(ctx context.Context, _ tool.Call, in PublishIn) (p protocol.CallPreview, err error) {
 	target, err := service.ParseTarget(in.Target, "")
 	if err != nil {
 		return protocol.CallPreview{Problem: err.Error()}, nil
@@ -146,10 +152,10 @@ func (t serviceTools) previewPublish(_ context.Context, _ tool.Call, in PublishI
 	if !isOn(in.Enabled) {
 		p.Publishes += ", once it is switched on"
 	}
-	return p, nil
+	return t.withCertificate(ctx, p, in.Machine, target, in.Certificate), nil
 }
 
-func (t serviceTools) previewUpdate(_ context.Context, _ tool.Call, in UpdateIn) (p protocol.CallPreview, err error) {
+func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateIn) (p protocol.CallPreview, err error) {
 	v, problem := t.serviceOf(in.Service)
 	if problem != "" {
 		return protocol.CallPreview{Problem: problem}, nil
@@ -169,7 +175,33 @@ func (t serviceTools) previewUpdate(_ context.Context, _ tool.Call, in UpdateIn)
 		return p, nil
 	}
 	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at %s for %s", v.Target, t.machine(v.NodeID), v.URL, audience(v.SignIn, v.Visitors))
-	return p, nil
+	if in.Target == nil && in.Certificate == nil {
+		return p, nil
+	}
+	target, err := service.ParseTarget(v.Target, "")
+	if err != nil {
+		return protocol.CallPreview{Problem: err.Error()}, nil
+	}
+	trusted := ""
+	if in.Certificate != nil {
+		trusted = *in.Certificate
+	}
+	return t.withCertificate(ctx, p, v.NodeID, target, trusted), nil
+}
+
+// withCertificate adds to a question which unknown certificate a yes trusts. Without that, or with
+// another fingerprint, the call has a problem. A target that does not answer now has none to trust.
+func (t serviceTools) withCertificate(ctx context.Context, p protocol.CallPreview, node protocol.NodeID, target service.Target, trusted string) protocol.CallPreview {
+	unknown, isUnknown := errors.AsType[*service.UnknownCertificate](t.probe(ctx, node, target))
+	switch {
+	case isUnknown && trusted == unknown.Fingerprint():
+		p.Publishes += ", and trusts its certificate from now on. Compare it before you allow this: " + unknown.Error()
+	case isUnknown:
+		return protocol.CallPreview{Problem: fmt.Sprintf("%s: %v. To trust it, give that fingerprint as certificate", target, unknown)}
+	case trusted != "":
+		return protocol.CallPreview{Problem: fmt.Sprintf("%s does not show an unknown certificate now: leave out certificate", target)}
+	}
+	return p
 }
 
 func (t serviceTools) previewShare(_ context.Context, _ tool.Call, in ShareIn) (p protocol.CallPreview, err error) {

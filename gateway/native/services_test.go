@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"crypto/x509"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func openServices(t *testing.T) (serviceTools, protocol.Service) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools := serviceTools{s, func(id protocol.NodeID) (protocol.NodeInfo, bool) {
+	tools := serviceTools{published: s, probe: func(context.Context, protocol.NodeID, service.Target) error { return nil }, node: func(id protocol.NodeID) (protocol.NodeInfo, bool) {
 		return protocol.NodeInfo{ID: id, Name: map[protocol.NodeID]string{"nas": "The big one"}[id]}, id != "gone"
 	}}
 	v, err := tools.publish(t.Context(), tool.Call{}, PublishIn{Machine: "nas", Target: "3000", Title: "Wiki", Visitors: []string{"ann@example.com"}})
@@ -79,5 +80,28 @@ func TestTheAgentChangesServicesWithItsTools(t *testing.T) {
 	}
 	if list := s.published.List(); len(list) > 0 {
 		t.Errorf("got %+v, want no services", list)
+	}
+}
+
+func TestTheQuestionSaysWhichUnknownCertificateAYesTrusts(t *testing.T) {
+	s, v := openServices(t)
+	unknown := &service.UnknownCertificate{Leaf: &x509.Certificate{Raw: []byte("x"), DNSNames: []string{"router.lan"}}}
+	s.probe = func(context.Context, protocol.NodeID, service.Target) error { return unknown }
+	print, other := unknown.Fingerprint(), "00"
+	for _, c := range []struct {
+		certificate *string
+		publishes   bool
+	}{{&print, true}, {&other, false}, {nil, false}} {
+		in, target := PublishIn{Machine: "nas", Target: "https://router.lan"}, "https://router.lan"
+		if c.certificate != nil {
+			in.Certificate = *c.certificate
+		}
+		published, _ := s.previewPublish(t.Context(), tool.Call{}, in)
+		changed, _ := s.previewUpdate(t.Context(), tool.Call{}, UpdateIn{Service: v.ID, Target: &target, Certificate: c.certificate})
+		for _, p := range []protocol.CallPreview{published, changed} {
+			if text := p.Publishes + p.Problem; !strings.Contains(text, unknown.Error()) || (p.Problem == "") != c.publishes {
+				t.Errorf("with the fingerprint %v: got %+v, want what the certificate says, and a problem without its own fingerprint", c.certificate, p)
+			}
+		}
 	}
 }

@@ -11,13 +11,16 @@ const (
 
 // Service is an app of a machine with an address of its own.
 type Service struct {
-	ID      ServiceID `json:"id"`
-	NodeID  NodeID    `json:"nodeId"`
-	Name    string    `json:"name"` // the first part of its host name
-	Title   string    `json:"title"`
-	Mode    string    `json:"mode"`
-	Target  string    `json:"target"` // the whole address, as the machine reaches it
-	Enabled bool      `json:"enabled"`
+	ID     ServiceID `json:"id"`
+	NodeID NodeID    `json:"nodeId"`
+	Name   string    `json:"name"` // the first part of its host name
+	Title  string    `json:"title"`
+	Mode   string    `json:"mode"`
+	Target string    `json:"target"` // the whole address, as the machine reaches it
+	// Certificate is the SHA-256 fingerprint, in hex, of the certificate of an https target that the
+	// owner trusts though nobody vouches for it.
+	Certificate string `json:"certificate,omitempty"`
+	Enabled     bool   `json:"enabled"`
 	// SignIn is false for a service that everyone can use who reaches its address.
 	SignIn bool `json:"signIn"`
 	// Visitors are the email addresses, and patterns such as *@company.com, that may sign in beside

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -256,5 +257,29 @@ func read(t *testing.T) func(*http.Response, error) (int, string) {
 			t.Fatal(err)
 		}
 		return r.StatusCode, strings.TrimSpace(string(data))
+	}
+}
+
+func newRequest(t *testing.T, address string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequest("GET", address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// serve serves a request to a service by its name, as a listener for it alone does.
+func (s *site) serve(name string, r *http.Request) *http.Response {
+	w := httptest.NewRecorder()
+	s.site.ServeName(name, w, r)
+	return w.Result()
+}
+
+// leadTo leads all further connections to an address.
+func (s *site) leadTo(address string) {
+	s.dial = func(ctx context.Context, _ Target) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", address)
 	}
 }

@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,7 +35,12 @@ type Site struct {
 	presence  *presence
 	dial      Dial
 	transport *http.Transport
+	onUnknown func(protocol.Service, *UnknownCertificate)
 }
+
+// OnUnknown calls f when a visit fails because the certificate of the app has changed, or was never
+// trusted. It must be set before the first visit; f must not block.
+func (p *Site) OnUnknown(f func(protocol.Service, *UnknownCertificate)) { p.onUnknown = f }
 
 // Options are what a site needs. All fields are required.
 type Options struct {
@@ -57,7 +61,7 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, presence: present}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, presence: present, onUnknown: func(protocol.Service, *UnknownCertificate) {}}
 	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
 	o.Services.onShare = present.cut
 	o.Services.onDelete = func(id protocol.ServiceID) {
@@ -236,7 +240,11 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			unknown, isUnknown := errors.AsType[*UnknownCertificate](err)
 			switch {
+			case isUnknown:
+				p.onUnknown(v, unknown)
+				answer(w, r, http.StatusBadGateway, untrusted)
 			case errors.Is(err, context.Canceled):
 				answer(w, r, http.StatusNotFound, noService)
 			case errors.Is(err, protocol.ErrUnavailable), errors.Is(err, protocol.ErrNotConnected):
@@ -260,7 +268,13 @@ func isFromNeighbour(r *http.Request) bool {
 		return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet && r.Method != http.MethodHead
 	case "": // an old browser, or a program
 		u, err := url.Parse(r.Header.Get("Origin"))
-		return err != nil || u.Host != "" && !strings.EqualFold(u.Host, r.Host)
+		if err != nil || u.Host == "" || strings.EqualFold(u.Host, r.Host) {
+			return false
+		}
+		own := (&url.URL{Host: r.Host}).Hostname()
+		_, domain, _ := strings.Cut(own, ".")
+		_, other, _ := strings.Cut(u.Hostname(), ".")
+		return strings.EqualFold(u.Hostname(), own) || strings.EqualFold(other, domain)
 	}
 	return false
 }
@@ -285,20 +299,14 @@ func (p *Site) dialPlain(ctx context.Context, _, _ string) (net.Conn, error) {
 	return p.dial(ctx, x.service.NodeID, x.service.ID, x.target)
 }
 
-// dialTLS does the same for a target that speaks TLS. The certificate of an app on the machine itself
-// is not checked: nothing leaves the machine, and such apps make their own.
+// dialTLS does the same for a target that speaks TLS.
 func (p *Site) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
 	plain, err := p.dialPlain(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	t := ctx.Value(visitKey{}).(visiting).target
-	c := tls.Client(plain, &tls.Config{ServerName: t.Host, InsecureSkipVerify: publicnet.IsLoopback(t.Host)})
-	if err := c.HandshakeContext(ctx); err != nil {
-		plain.Close()
-		return nil, err
-	}
-	return c, nil
+	x := ctx.Value(visitKey{}).(visiting)
+	return handshake(ctx, plain, x.target, x.service.Certificate)
 }
 
 // hostHeader returns the host as the target expects to be called.

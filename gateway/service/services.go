@@ -146,6 +146,8 @@ type Definition struct {
 	Enabled  bool
 	SignIn   bool
 	Visitors []string // see [ParsePattern]
+	// Certificate is the fingerprint of the target's certificate to trust; may be empty.
+	Certificate string
 }
 
 // Check returns why a service cannot be published, as a *protocol.Fault.
@@ -170,7 +172,7 @@ func (s *Services) Publish(ctx context.Context, d Definition, by string) (protoc
 	now := time.Now().UnixMilli()
 	v := protocol.Service{
 		ID: protocol.ServiceID("svc_" + strings.ToLower(rand.Text()[:16])), NodeID: d.NodeID, Title: title, Mode: protocol.ServiceProxy,
-		Target: d.Target.String(), Enabled: d.Enabled, SignIn: d.SignIn || len(visitors) > 0, Visitors: visitors, CreatedAt: now, UpdatedAt: now,
+		Target: d.Target.String(), Certificate: d.Certificate, Enabled: d.Enabled, SignIn: d.SignIn || len(visitors) > 0, Visitors: visitors, CreatedAt: now, UpdatedAt: now,
 	}
 	v.Name = nameFor(title)
 	s.change.Lock()
@@ -210,7 +212,8 @@ func (s *Services) freePorts() (network, local int) {
 // Change changes some fields of a service; nil leaves a field as it is.
 type Change struct {
 	Title           *string
-	Target          *Target
+	Target          *Target // a new one is not trusted without Certificate
+	Certificate     *string
 	Enabled, SignIn *bool
 }
 
@@ -237,8 +240,9 @@ func (s *Services) Update(ctx context.Context, id protocol.ServiceID, c Change, 
 			v.Title = strings.TrimSpace(*c.Title)
 		}
 		if c.Target != nil {
-			v.Target = c.Target.String()
+			v.Target, v.Certificate = c.Target.String(), ""
 		}
+		v.Certificate = value(c.Certificate, v.Certificate)
 		v.Enabled = value(c.Enabled, v.Enabled)
 		v.SignIn = value(c.SignIn, v.SignIn)
 		return nil
