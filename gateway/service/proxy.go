@@ -190,9 +190,6 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer p.presence.leave(guest)
-	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = &counted{r.Body, &guest.received, nil}
-	}
 	// The visit ends when the service changes, or with the visitor's right.
 	visit, end := context.WithCancel(r.Context())
 	defer end()
@@ -200,7 +197,13 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 	c := http.NewResponseController(w) // uploads and answers take as long as they take
 	_ = c.SetReadDeadline(time.Time{})
 	_ = c.SetWriteDeadline(time.Time{})
-	p.forward(v, t, r.Host, guest).ServeHTTP(w, r.WithContext(withVisit(visit, v, t)))
+	out := r.WithContext(withVisit(visit, v, t))
+	if r.Body != nil && r.Body != http.NoBody {
+		// In the copy only: the server must recognize its own body, or it waits for an upload that the
+		// app refused.
+		out.Body = &counted{r.Body, &guest.received, nil}
+	}
+	p.forward(v, t, r.Host, guest).ServeHTTP(w, out)
 }
 
 // forward returns the proxy for a request of a visitor to a host.

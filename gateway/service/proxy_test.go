@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -482,5 +483,50 @@ func TestServiceNamesAreThoseOfLocalHosts(t *testing.T) {
 		if name, ok := NameIn(host); ok != (want != "") || ok && name != want {
 			t.Errorf("%s: got %q, %v; want %q", host, name, ok, want)
 		}
+	}
+}
+
+// unread is the body of an upload that nobody should read.
+type unread struct{ reads atomic.Int32 }
+
+func (u *unread) Read([]byte) (int, error) { u.reads.Add(1); return 0, io.EOF }
+
+func TestAnAppRefusesAnUploadBeforeItIsSent(t *testing.T) {
+	srv := app(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	b := s.enter(t, v, "")
+	b.Transport.(*http.Transport).ExpectContinueTimeout = 20 * time.Second
+	body := new(unread)
+	r, err := http.NewRequest("POST", v.URL+"/upload", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = 1 << 30
+	r.Header.Set("Expect", "100-continue")
+	if status, text := read(t)(b.Do(r)); status != http.StatusRequestEntityTooLarge || body.reads.Load() > 0 {
+		t.Errorf("got %d %s and %d reads of the body, want 413 and none", status, text, body.reads.Load())
+	}
+}
+
+func TestAnAppAcceptsAnUploadBeforeItIsSent(t *testing.T) {
+	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Expect") != "100-continue" {
+			http.Error(w, "no Expect", http.StatusExpectationFailed)
+			return
+		}
+		io.Copy(w, r.Body) // the first read answers 100
+	})
+	s := newSite(t)
+	v := s.publish(t, srv.URL, nil)
+	b := s.enter(t, v, "")
+	b.Transport.(*http.Transport).ExpectContinueTimeout = 20 * time.Second
+	r, err := http.NewRequest("POST", v.URL+"/upload", strings.NewReader("the file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Expect", "100-continue")
+	if status, text := read(t)(b.Do(r)); status != http.StatusOK || text != "the file" {
+		t.Errorf("got %d %s, want the file back", status, text)
 	}
 }
