@@ -256,6 +256,17 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 				p.openTarget(published().Services[0])
 				pagetest.Settle()
 				pagetest.Shot(t, w, "services-change-"+size)
+				if mode == style.Dark || width > 480 {
+					return
+				}
+				pagetest.Largest(w)
+				for _, id := range []protocol.ServiceID{"wiki", "demo"} {
+					p.open(id)
+					pagetest.Shot(t, w, "services-"+string(id)+"-largest-"+size)
+				}
+				p.OpenAt(host.New(Title))
+				pagetest.Settle()
+				pagetest.Shot(t, w, "services-form-largest-"+size)
 			})
 		}
 	}
