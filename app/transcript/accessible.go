@@ -42,18 +42,6 @@ func (m *MessageView) AccessibilityLabel() string {
 	return widgets.JoinTexts(texts...)
 }
 
-// AccessibilityLabel implements fyne.Accessible: the rows in view.
-func (t *View) AccessibilityLabel() string {
-	texts := []string{"Conversation"}
-	for _, a := range t.rows.order {
-		texts = append(texts, widgets.AccessibleText(a.row))
-	}
-	return widgets.JoinTexts(texts...)
-}
-
-// AccessibilityRole implements fyne.Accessible.
-func (*View) AccessibilityRole() fyne.AccessibleRole { return fyne.AccessibleRoleContainer }
-
 // AccessibleParts returns the rows in view, for [widgets.Readable].
 func (t *View) AccessibleParts() (rows []fyne.CanvasObject) {
 	for _, a := range t.rows.order {

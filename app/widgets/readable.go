@@ -73,6 +73,12 @@ func (*Echo) Refresh()                  {}
 // parent is a widget with parts that reading aids find one by one.
 type parent interface{ AccessibleParts() []fyne.CanvasObject }
 
+// framed is a [Frame].
+type framed interface {
+	fyne.Widget
+	Compose(self fyne.Widget, content fyne.CanvasObject)
+}
+
 // appendEchoes appends what reading aids get of an object and of the objects in it, in reading order.
 // at is the position of the object's parent.
 func appendEchoes(list []fyne.CanvasObject, o fyne.CanvasObject, at fyne.Position) []fyne.CanvasObject {
@@ -95,8 +101,11 @@ func appendEchoes(list []fyne.CanvasObject, o fyne.CanvasObject, at fyne.Positio
 			}
 			return list
 		}
-		if p, ok := o.(parent); ok {
-			parts = p.AccessibleParts()
+		switch o := o.(type) {
+		case parent:
+			parts = o.AccessibleParts()
+		case framed:
+			parts = o.CreateRenderer().Objects() // its content: that renderer has no state
 		}
 	}
 	for _, p := range parts {
@@ -104,9 +113,6 @@ func appendEchoes(list []fyne.CanvasObject, o fyne.CanvasObject, at fyne.Positio
 	}
 	return list
 }
-
-// AccessibleParts returns the content.
-func (f *Frame) AccessibleParts() []fyne.CanvasObject { return []fyne.CanvasObject{f.content} }
 
 // AccessibleParts returns the rows in view.
 func (l *RowList) AccessibleParts() (rows []fyne.CanvasObject) {

@@ -38,6 +38,12 @@ func walkLikeFyne(o fyne.CanvasObject, at fyne.Position) (list []heard) {
 	return list
 }
 
+func newTestFrame(content fyne.CanvasObject) *Frame {
+	f := new(Frame)
+	f.Compose(f, content)
+	return f
+}
+
 func TestReadingAidsGetWhatScrollsAndListsContain(t *testing.T) {
 	lines := NewItemList(nil)
 	lines.Set([]ListItem{{Title: "TODAY", Heading: true}, {Title: "Backup", Detail: "daily"}})
@@ -47,7 +53,7 @@ func TestReadingAidsGetWhatScrollsAndListsContain(t *testing.T) {
 	hidden := NewText("hidden", style.ColorText, "text")
 	hidden.Hide()
 	scroll := NewVScroll(container.NewVBox(NewText("Logs", style.ColorText, "text"), hidden, container.NewClip(NewButton("Open", "folder", nil)), NewParagraph("The folder of log files", style.ColorMuted, "text")))
-	content := newReadable(container.NewGridWithRows(3, scroll, lines, rows))
+	content := newReadable(newTestFrame(container.NewGridWithRows(3, scroll, lines, rows)))
 	w := widgettest.Window(t, content, 300, 330)
 	labels := func() (list []string) {
 		for _, h := range walkLikeFyne(w.Content(), fyne.Position{}) {
