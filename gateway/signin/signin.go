@@ -9,6 +9,7 @@ package signin
 
 import (
 	"cmp"
+	"errors"
 	"context"
 	"log/slog"
 	"net/http"
@@ -197,7 +198,7 @@ func (s *SignIn) Callback(w http.ResponseWriter, r *http.Request) error {
 		return &Refusal{Status: http.StatusForbidden, Title: p.title + " did not sign you in", Text: "You may have cancelled it. Try again, or choose another way to sign in.", Back: a.back()}
 	}
 	email, err := p.prove(r.Context(), a, q.Get("code"))
-	if refusal, ok := err.(*Refusal); ok {
+	if refusal, ok := errors.AsType[*Refusal](err); ok {
 		refusal.Back = a.back()
 		return refusal
 	}

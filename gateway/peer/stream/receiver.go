@@ -2,7 +2,6 @@ package stream
 
 import (
 	"bytes"
-
 	"context"
 	"encoding/binary"
 	"errors"
