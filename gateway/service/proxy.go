@@ -219,6 +219,7 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 				r.Out.URL.Scheme = "https"
 			}
 			r.Out.Host = t.hostHeader()
+			r.Out.Trailer = r.In.Trailer // filled when the body has been read, after the copy was made
 			for name := range r.Out.Header {
 				if strings.HasPrefix(name, "X-Forwarded-") || name == "X-Real-Ip" {
 					r.Out.Header.Del(name)
