@@ -138,9 +138,11 @@ func (v *visitor) sees(text string) {
 	v.waits("document.body && document.body.innerText.includes(" + string(quoted) + ")")
 }
 
-// click clicks an element, once it is there. A page that is drawn anew meanwhile makes it try again.
+// click clicks an element, once the page's scripts have moved it to its place. A page that is drawn anew
+// meanwhile makes it try again.
 func (v *visitor) click(selector string) {
 	v.t.Helper()
+	v.waits("document.readyState == 'complete'")
 	until(v.t, "a click on "+selector, func() bool {
 		ctx, cancel := context.WithTimeout(v.ctx, patience)
 		defer cancel()
