@@ -9,8 +9,8 @@ package signin
 
 import (
 	"cmp"
-	"errors"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
