@@ -1,0 +1,217 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"fairlead/gateway/event"
+	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/protocol"
+	"fairlead/gateway/signin"
+	"fairlead/gateway/store"
+)
+
+// Dial connects to a target of a machine. It fails with protocol.ErrUnavailable if the machine is
+// offline.
+type Dial func(ctx context.Context, node protocol.NodeID, service protocol.ServiceID, t Target) (net.Conn, error)
+
+// Site serves the services under their host names: it lets visitors in and passes their requests on.
+type Site struct {
+	services  *Services
+	visits    *Visits
+	requests  *requests
+	presence  *presence
+	dial      Dial
+	transport *http.Transport
+	onUnknown func(protocol.Service, *UnknownCertificate)
+}
+
+// OnUnknown calls f when a visit fails because the certificate of the app has changed, or was never
+// trusted. It must be set before the first visit; f must not block.
+func (p *Site) OnUnknown(f func(protocol.Service, *UnknownCertificate)) { p.onUnknown = f }
+
+// Options are what a site needs. All fields are required.
+type Options struct {
+	Services  *Services
+	Visits    *Visits
+	Requests  RequestStore
+	Uses      UseStore
+	Questions Questions
+	Audit     AuditLog
+	Bus       *event.Bus
+	Zone      func() *time.Location // of the owner
+	Dial      Dial
+}
+
+// NewSite returns a site, and asks the questions of an earlier start again. Run and close it.
+func NewSite(ctx context.Context, o Options) (*Site, error) {
+	present, err := openPresence(ctx, o.Uses, o.Audit, o.Bus, o.Zone)
+	if err != nil {
+		return nil, err
+	}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, presence: present, onUnknown: func(protocol.Service, *UnknownCertificate) {}}
+	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
+	o.Services.onShare = present.cut
+	o.Services.onDelete = func(id protocol.ServiceID) {
+		present.forget(id)
+		p.requests.withdraw(context.Background(), id)
+	}
+	p.transport = &http.Transport{
+		DialContext: p.dialPlain, DialTLSContext: p.dialTLS, DisableCompression: true,
+		MaxIdleConnsPerHost: 16, IdleConnTimeout: 30 * time.Second, ExpectContinueTimeout: time.Second,
+	}
+	return p, p.requests.load(ctx)
+}
+
+// Run writes about the visits to the audit log until ctx ends.
+func (p *Site) Run(ctx context.Context) { p.presence.run(ctx) }
+
+// Close ends the visits, writes about them, and closes the unused connections. It takes the time of
+// writing to the disk.
+func (p *Site) Close(ctx context.Context) {
+	p.services.endVisits()
+	p.presence.close(ctx)
+	p.transport.CloseIdleConnections()
+}
+
+// Paths below ownPath belong to the site, not to the app.
+const (
+	ownPath   = "/.fairlead/"
+	enterPath = ownPath + "enter"
+	askPath   = ownPath + "ask"
+	leavePath = ownPath + "signout"
+)
+
+// NameIn returns the first part of the host name under which a service is reached on this
+// computer; ok is false if a request is for the gateway itself.
+func NameIn(host string) (name string, ok bool) {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.CutSuffix(strings.ToLower(strings.TrimSuffix(host, ".")), localSuffix)
+}
+
+// localSuffix is the domain whose names browsers look up on the computer itself and keep apart.
+const localSuffix = ".localhost"
+
+// LocalURL returns the address of a service on this computer; port is the gateway's.
+func LocalURL(name string, port int) string {
+	return fmt.Sprintf("http://%s%s:%d", name, localSuffix, port)
+}
+
+// ServeName serves a request to the service whose host name begins with name. A panic ends the
+// connection, so that half an answer is not taken for a whole one.
+func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if v := recover(); v != nil {
+			if err, _ := v.(error); !errors.Is(err, http.ErrAbortHandler) {
+				slog.Error("A visit failed", "service", name, "panic", v, "stack", string(debug.Stack()))
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}()
+	if name == SignInName {
+		p.ServeCallback(w, r)
+		return
+	}
+	for {
+		cuts := p.presence.cutCount() // before anything that decides who may visit is read
+		v, ctx, ok := p.services.Visit(name)
+		switch {
+		case !ok:
+			answer(w, r, http.StatusNotFound, noService)
+			return
+		case strings.HasPrefix(r.URL.Path, ownPath) && r.URL.Path != askPath:
+			p.serveOwn(w, r, v)
+			return
+		}
+		visit, ok := p.admit(w, r, v)
+		if !ok {
+			return
+		}
+		p.visits.signIn.EndOffer(r)
+		if guest, ok := p.presence.enter(cuts, v, ctx, visit, fromOf(r)); ok {
+			p.pass(w, r, v, guest)
+			return
+		} // else somebody was cut since the check
+	}
+}
+
+// serveOwn serves the paths that belong to the site.
+func (p *Site) serveOwn(w http.ResponseWriter, r *http.Request, v protocol.Service) {
+	switch {
+	case r.URL.Path == enterPath:
+		p.visits.enter(w, r, v)
+	case r.URL.Path == leavePath:
+		if visit := p.visits.leave(w, r, v); visit != "" {
+			p.presence.cut(v.ID, func(present store.Visit) bool { return present.Hash == visit })
+		}
+	case signin.Has(r.URL.Path):
+		p.visits.prove(w, r, v)
+	default:
+		answer(w, r, http.StatusNotFound, noService)
+	}
+}
+
+// admit returns the sign-in of the sender of a request, who may visit the service; it is zero where
+// none is needed. Otherwise it has answered, and ok is false.
+func (p *Site) admit(w http.ResponseWriter, r *http.Request, v protocol.Service) (visit store.Visit, ok bool) {
+	visit, may, err := p.visits.check(r, v)
+	switch {
+	case err != nil:
+		slog.Error("A visitor could not be checked", "service", v.ID, "err", err)
+		answer(w, r, http.StatusInternalServerError, broken)
+	case r.URL.Path == askPath && may != listedVisitor:
+		p.requests.serve(w, r, v, visit, p.visits.signInPage(r, v))
+	case r.URL.Path == askPath:
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	case may == unknownVisitor:
+		p.requests.show(w, r, v, p.visits.signInPage(r, v), http.StatusUnauthorized)
+	case may == unlistedVisitor:
+		p.requests.show(w, r, v, unlisted(visit.Email), http.StatusForbidden)
+	case v.SignIn && isFromNeighbour(r):
+		answer(w, r, http.StatusForbidden, neighbour)
+	default:
+		return visit, true
+	}
+	return visit, false
+}
+
+// pass passes a request on to the app. guest is nil if the gateway stops.
+func (p *Site) pass(w http.ResponseWriter, r *http.Request, v protocol.Service, guest *visitor) {
+	if guest == nil {
+		answer(w, r, http.StatusServiceUnavailable, offline)
+		return
+	}
+	defer p.presence.leave(guest)
+	t, err := ParseTarget(v.Target, "")
+	if err != nil {
+		answer(w, r, http.StatusBadGateway, broken)
+		return
+	}
+	if r.URL.Path == "/" && t.Path != "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		http.Redirect(w, r, t.Path, http.StatusFound)
+		return
+	}
+	// The visit ends when the service changes, or with the visitor's right.
+	visit, end := context.WithCancel(r.Context())
+	defer end()
+	defer crash.WhenDone(guest.ctx, end)()
+	c := http.NewResponseController(w) // uploads and answers take as long as they take
+	_ = c.SetReadDeadline(time.Time{})
+	_ = c.SetWriteDeadline(time.Time{})
+	out := r.WithContext(withVisit(visit, v, t))
+	if r.Body != nil && r.Body != http.NoBody {
+		// In the copy only: the server must recognize its own body, or it waits for an upload that the
+		// app refused.
+		out.Body = &counted{r.Body, &guest.received, nil}
+	}
+	p.forward(v, t, r.Host, guest).ServeHTTP(w, out)
+}
