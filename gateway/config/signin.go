@@ -24,6 +24,9 @@ type Mail struct {
 	From     string `json:"from"`
 }
 
+// Works reports whether links can be mailed.
+func (m Mail) Works() bool { return m.Host != "" && m.From != "" }
+
 // mailPassword is the path of a secret that is masked in its object.
 const mailPassword = "services.mail.password"
 

@@ -34,9 +34,9 @@ const (
 // anything depends on the address, so that it does not tell who is on the list.
 func (s *SignIn) mailLink(w http.ResponseWriter, r *http.Request, v protocol.Service) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	email, c := strings.TrimSpace(r.PostFormValue("email")), mailConfig(s.o.Config().Mail)
+	email, c := strings.TrimSpace(r.PostFormValue("email")), s.o.Config().Mail
 	switch {
-	case r.Method != http.MethodPost || !c.works():
+	case r.Method != http.MethodPost || !c.Works():
 		return &Refusal{Status: http.StatusNotFound, Title: "No mail is sent", Text: "Choose another way to sign in.", Back: "/"}
 	case email == "": // which would ask for a link of the owner
 		return &Refusal{Status: http.StatusBadRequest, Title: "No email address", Text: "Enter the address to which the link is mailed.", Back: "/"}
@@ -65,7 +65,7 @@ func (s *SignIn) mailLink(w http.ResponseWriter, r *http.Request, v protocol.Ser
 }
 
 // sendLink mails a link to an address, if it is on the list of the service.
-func (s *SignIn) sendLink(ctx context.Context, c mailConfig, v protocol.Service, email string) error {
+func (s *SignIn) sendLink(ctx context.Context, c config.Mail, v protocol.Service, email string) error {
 	link, err := s.o.Link(ctx, v, email)
 	var fault *protocol.Fault
 	if errors.As(err, &fault) {
@@ -84,19 +84,15 @@ func (s *SignIn) sendLink(ctx context.Context, c mailConfig, v protocol.Service,
 	m.SetDate()
 	m.SetMessageID()
 	password, _ := s.o.Secret("services.mail.password")
-	client, err := mail.NewClient(c.Host, c.options(password)...)
+	client, err := mail.NewClient(c.Host, optionsOf(c, password)...)
 	if err != nil {
 		return err
 	}
 	return client.DialAndSendWithContext(ctx, m)
 }
 
-// mailConfig is the mail server of the settings.
-type mailConfig config.Mail
-
-func (c mailConfig) works() bool { return c.Host != "" && c.From != "" }
-
-func (c mailConfig) options(password string) []mail.Option {
+// optionsOf returns how to talk to a mail server.
+func optionsOf(c config.Mail, password string) []mail.Option {
 	list := []mail.Option{mail.WithTimeout(20 * time.Second), mail.WithPort(c.Port)}
 	switch c.Security {
 	case "tls":

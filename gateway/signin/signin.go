@@ -115,7 +115,7 @@ func (w Ways) IsEmpty() bool { return len(w.Providers) == 0 && !w.Passkey && !w.
 
 // Ways returns the ways that work now at the host of a request.
 func (s *SignIn) Ways(r *http.Request, v protocol.Service) Ways {
-	ways := Ways{Passkey: s.hasPasskeys(r, v), Mail: mailConfig(s.o.Config().Mail).works()}
+	ways := Ways{Passkey: s.hasPasskeys(r, v), Mail: s.o.Config().Mail.Works()}
 	if s.o.Base(r) == "" {
 		return ways
 	}
