@@ -31,10 +31,11 @@ func (g *Gateway) Run(ctx context.Context) error {
 			return g.server.Serve(ctx, g.uses.Listen(l, network.NetworkID), false)
 		})
 	})
-	wg.Go(func() { crash.Forever(ctx, func() { g.addresses.Run(ctx) }) })
+	for _, run := range []func(context.Context){g.addresses.Run, g.commands.Run, g.tunnels.Run, g.site.Run, g.local.Run} {
+		wg.Go(func() { crash.Forever(ctx, func() { run(ctx) }) })
+	}
 	wg.Go(func() { g.calls.ReviewPending(ctx) })
 	wg.Go(func() { g.ready.Run(ctx) })
-	wg.Go(func() { crash.Forever(ctx, func() { g.commands.Run(ctx) }) })
 	var head crash.Group
 	headCtx, headEnd := context.WithCancel(context.WithoutCancel(ctx))
 	head.Go(func() { crash.Forever(headCtx, func() { g.audit.SaveHead(headCtx) }) })
@@ -47,9 +48,6 @@ func (g *Gateway) Run(ctx context.Context) error {
 	wg.Go(func() { g.channels.Run(ctx) })
 	wg.Go(func() { g.apps.Run(ctx) })
 	wg.Go(func() { g.uses.Run(ctx) })
-	wg.Go(func() { crash.Forever(ctx, func() { g.tunnels.Run(ctx) }) })
-	wg.Go(func() { crash.Forever(ctx, func() { g.site.Run(ctx) }) })
-	wg.Go(func() { crash.Forever(ctx, func() { g.local.Run(ctx) }) })
 	wg.Go(func() { g.mcp.Run(ctx) })
 	var servers crash.Group
 	servers.Go(func() { g.servers.Run(ctx, g.calls) })

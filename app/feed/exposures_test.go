@@ -30,11 +30,19 @@ func TestWaysInAreLoadedWhenOneMayHaveChanged(t *testing.T) {
 			change protocol.Change
 			want   int
 		}{
-			{protocol.Change{Kind: protocol.ChangeServices}, 1}, {protocol.Change{Kind: protocol.ChangeDevices}, 1}, {protocol.Change{Kind: protocol.ChangeApps}, 1},
-			{protocol.Change{Kind: protocol.ChangeChannels}, 1}, {protocol.Change{Kind: protocol.ChangeRules}, 1},
-			{protocol.Change{Kind: protocol.ChangeConfig, Path: "channels.xmpp.dmPolicy"}, 1}, {protocol.Change{Kind: protocol.ChangeConfig, Path: "model.id"}, 0},
-			{protocol.Change{Kind: protocol.ChangeForwards}, 0}, {protocol.Change{Kind: protocol.ChangeFile}, 0},
-			{trust("other", protocol.ModeTrust), 1}, {trust("other", protocol.ModeAsk), 0}, {trust("trusted", protocol.ModeTrust), 0}, {trust("trusted", protocol.ModeAsk), 1},
+			{protocol.Change{Kind: protocol.ChangeServices}, 1},
+			{protocol.Change{Kind: protocol.ChangeDevices}, 1},
+			{protocol.Change{Kind: protocol.ChangeApps}, 1},
+			{protocol.Change{Kind: protocol.ChangeChannels}, 1},
+			{protocol.Change{Kind: protocol.ChangeRules}, 1},
+			{protocol.Change{Kind: protocol.ChangeConfig, Path: "channels.xmpp.dmPolicy"}, 1},
+			{protocol.Change{Kind: protocol.ChangeConfig, Path: "model.id"}, 0},
+			{protocol.Change{Kind: protocol.ChangeForwards}, 0},
+			{protocol.Change{Kind: protocol.ChangeFile}, 0},
+			{trust("other", protocol.ModeTrust), 1},
+			{trust("other", protocol.ModeAsk), 0},
+			{trust("trusted", protocol.ModeTrust), 0},
+			{trust("trusted", protocol.ModeAsk), 1},
 		} {
 			before := loads
 			f.Change(c.change)

@@ -106,7 +106,9 @@ func TestAVisitorIsLetInForExactlyTheTimeOfTheAnswer(t *testing.T) {
 		want     time.Duration
 		list     []string
 	}{
-		{"", time.Hour, []string{}}, {protocol.VisitHour, time.Hour, []string{}}, {protocol.VisitDay, 24 * time.Hour, []string{}},
+		{"", time.Hour, []string{}},
+		{protocol.VisitHour, time.Hour, []string{}},
+		{protocol.VisitDay, 24 * time.Hour, []string{}},
 		{protocol.VisitAlways, visitLife, []string{"ann@example.com"}},
 	} {
 		t.Run(c.duration, func(t *testing.T) {
