@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path"
 	"runtime"
 	"slices"
 	"time"
 
 	"fairlead/gateway/peer/format"
-	"fairlead/gateway/protocol"
 )
 
 // complete compares the checksums and gives the file its name.
@@ -51,7 +48,7 @@ func (r *Receiver) complete(ctx context.Context, index uint32, sum []byte) error
 
 // countExisting counts an existing file that stays. sum is its checksum, or nil if it was not compared.
 func (r *Receiver) countExisting(name string, size int64, sum []byte) {
-	r.names.add(name)
+	r.placement.names.add(name)
 	r.result.Sum = sum
 	r.result.Skipped++
 	r.result.Files++
@@ -75,7 +72,7 @@ func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) err
 	if err := r.Root.Chtimes(in.part, time.Time{}, time.Unix(0, in.mtime)); err != nil && !isUnsupported(err) {
 		return format.WithoutPath(err)
 	}
-	name, skipped, err := r.name(ctx, in)
+	name, skipped, err := r.placement.name(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -90,7 +87,7 @@ func (r *Receiver) commit(ctx context.Context, in *incomingFile, sum []byte) err
 		r.result.Written += in.size
 		r.result.Sum = sum
 		r.addComplete(in, name)
-		r.names.add(name)
+		r.placement.names.add(name)
 	}
 	r.result.Files++
 	r.result.Bytes += in.size
@@ -111,51 +108,6 @@ func (in *incomingFile) closeComplete() (err error) {
 		err = in.f.Sync()
 	}
 	return errors.Join(err, in.f.Close())
-}
-
-// name renames the part file to its name, or to another one if the name is taken.
-func (r *Receiver) name(ctx context.Context, in *incomingFile) (name string, skipped bool, err error) {
-	name = in.name
-	conflict := r.Conflict
-	if r.names.clashes(name, r.Root) {
-		conflict = protocol.ConflictRename
-		defer func() {
-			if err == nil && !skipped {
-				r.result.addProblem(in.name, fmt.Sprintf("stored as %q: the disk treats its name and that of another file as equal", path.Base(name)))
-			}
-		}()
-	}
-	if conflict == protocol.ConflictOverwrite {
-		if info, err := r.Root.Lstat(name); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
-			return name, false, errors.New("something that is not a regular file already has this name")
-		}
-		back := r.retainReplaced(replacedFile{Name: name, Size: in.size, Mtime: in.mtime})
-		if err := r.Root.Rename(in.part, name); err != nil {
-			back()
-			return name, false, nameError(err)
-		}
-		return name, false, nil
-	}
-	for n := 2; ; n++ {
-		err = r.target.renameExclusive(in.part, name)
-		switch {
-		case !errors.Is(err, fs.ErrExist):
-			return name, false, nameError(err)
-		case conflict == protocol.ConflictSkip:
-			return name, true, nil
-		case n > 999:
-			return name, false, errors.New("1,000 files with this name already exist")
-		}
-		same := false // an earlier attempt may have completed the file
-		r.withKeepAlive(ctx, func() error {
-			same = r.target.haveSameContent(name, in.part, in.size)
-			return nil
-		})
-		if same {
-			return name, true, nil
-		}
-		name = path.Join(path.Dir(in.name), NumberedName(path.Base(in.name), n))
-	}
 }
 
 // A disk may refuse data when it is synced: it is full, over its quota, or broken. The system
@@ -180,7 +132,7 @@ func diskFullText(err error) string {
 // removeUnsaved removes the files of this transfer that have their names but that the disk did not
 // accept. They count as failed. An error ends the transfer.
 func (r *Receiver) removeUnsaved() (full error) {
-	for _, name := range slices.Sorted(maps.Values(r.names)) {
+	for _, name := range slices.Sorted(maps.Values(r.placement.names)) {
 		f, info := r.target.regular(name)
 		if f == nil {
 			continue

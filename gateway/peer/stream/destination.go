@@ -178,10 +178,11 @@ func nextFrame(ctx context.Context, in *Inbox) (*Frame, error) {
 // partFile is a file that does not have its name yet.
 type partFile struct {
 	Target
-	f    *os.File
-	temp string      // path below Root, with slashes
-	mode fs.FileMode // of the file that it replaces; 0: none
-	r    *Receiver   // gives the file its name
+	f         *os.File
+	temp      string      // path below Root, with slashes
+	mode      fs.FileMode // of the file that it replaces; 0: none
+	placement *placement
+	result    Result // holds the problems
 }
 
 func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*partFile, error) {
@@ -198,9 +199,10 @@ func (e *Ends) openPartFile(ctx context.Context, p protocol.TransferReceive) (*p
 		return nil, err
 	}
 	w := &partFile{Target: t, temp: path.Join(path.Dir(t.Name), partPrefix+rand.Text()+partSuffix)}
-	w.r = &Receiver{
-		Root: t.Root, target: newTargetFolder(t.Root), Conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite), Transfer: p.ID,
-		OnReplace: func() { e.options.Unfinished.addTrash(t.path(".")) },
+	w.placement = &placement{
+		root: t.Root, target: newTargetFolder(t.Root), conflict: cmp.Or(p.Conflict, protocol.ConflictOverwrite), transfer: p.ID,
+		onReplace: func() { e.options.Unfinished.addTrash(t.path(".")) }, result: &w.result,
+		keepAlive: func(_ context.Context, f func() error) error { return f() }, // this protocol has no message for it
 	}
 	if err := w.create(e.options.Unfinished, p); err != nil {
 		t.Root.Close()
@@ -214,14 +216,14 @@ func (w *partFile) create(unfinished *UnfinishedFiles, p protocol.TransferReceiv
 	requested := w.Name
 	var note string
 	if w.Name, note = newDiskNames(w.Root).fit(requested, func(string) bool { return false }); note != "" {
-		w.r.result.addProblem(requested, note)
+		w.result.addProblem(requested, note)
 		w.temp = path.Join(path.Dir(w.Name), path.Base(w.temp))
 	}
 	if err := CheckName(runtime.GOOS, w.Name); err != nil {
 		return err
 	}
 	if p.Place != nil {
-		if err := w.r.target.parents(path.Dir(w.Name)); err != nil {
+		if err := w.placement.target.parents(path.Dir(w.Name)); err != nil {
 			return err
 		}
 	}
@@ -272,16 +274,15 @@ func (w *partFile) commit(ctx context.Context, done *protocol.TransferDoneParams
 	if err = errors.Join(err, w.f.Sync(), w.f.Close()); err != nil {
 		return err
 	}
-	r := w.r
-	if r.target.haveSameContent(w.Name, w.temp, info.Size()) { // identical, so nothing is replaced
-		r.Transfer = ""
+	if w.placement.target.haveSameContent(w.Name, w.temp, info.Size()) { // identical, so nothing is replaced
+		w.placement.transfer = ""
 	}
-	name, skipped, err := r.name(ctx, &incomingFile{entry: entry{name: w.Name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
+	name, skipped, err := w.placement.name(ctx, &incomingFile{entry: entry{name: w.Name, size: info.Size(), mtime: info.ModTime().UnixNano()}, part: w.temp})
 	if skipped {
 		done.Skipped = 1
 	}
-	done.Path, done.Problems = w.path(name), r.result.Problems
-	done.Kept = r.closeTrash()
+	done.Path, done.Problems = w.path(name), w.result.Problems
+	done.Kept = w.placement.closeTrash()
 	return err
 }
 

@@ -27,7 +27,7 @@ func (r *Receiver) entry(ctx context.Context, e entry) error {
 		err = r.link(&e)
 	case !e.mode.IsRegular():
 		err = errors.New(describeKind(e.mode))
-	case r.Conflict == protocol.ConflictSkip && exists(r.Root, e.name) && !r.names.clashes(e.name, r.Root):
+	case r.Conflict == protocol.ConflictSkip && exists(r.Root, e.name) && !r.placement.names.clashes(e.name, r.Root):
 		delete(r.announced, e.index)
 		r.countExisting(e.name, e.size, nil)
 	default:
@@ -88,7 +88,7 @@ func (r *Receiver) place(e *entry) error {
 		e.name += "/" + rest
 	}
 	requested := e.name
-	if e.name, note = r.fitted.fit(requested, r.names.has); note != "" {
+	if e.name, note = r.fitted.fit(requested, r.placement.names.has); note != "" {
 		r.result.addProblem(requested, note)
 	}
 	if err := CheckName(runtime.GOOS, e.name); err != nil {
@@ -120,7 +120,7 @@ func (r *Receiver) link(e *entry) error {
 			if info, err := r.Root.Lstat(e.name); err == nil && info.IsDir() {
 				return errors.New("a folder already has this name")
 			}
-			back := r.retainReplaced(replacedFile{Name: e.name, Link: e.link})
+			back := r.placement.retainReplaced(replacedFile{Name: e.name, Link: e.link})
 			if err := r.Root.Remove(e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return format.WithoutPath(err)
 			}

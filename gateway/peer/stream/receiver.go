@@ -49,18 +49,17 @@ type Receiver struct {
 	OnReplace func()
 
 	target          *targetFolder // Root
+	placement       *placement
 	fitted          *diskNames
 	uncredited      int // bytes written for which no credit was granted yet
 	lastProgress    time.Time
 	announced       map[uint32]*incomingFile // announced, not complete
 	current         *incomingFile            // the file that is being written
 	recordedFolders map[string]bool          // folders for which OnFolder was called
-	names           createdNames
-	rootDir         *os.File // Root's folder, open since before anything was written
-	dirs            []entry  // folders that get their modes and times at the end
+	rootDir         *os.File                 // Root's folder, open since before anything was written
+	dirs            []entry                  // folders that get their modes and times at the end
 	ended           bool
 
-	trash       *trashEntry // nil until something is replaced
 	checkpoints checkpoints
 	rehashed    int64 // existing bytes that were hashed again
 	result      Result
@@ -84,7 +83,11 @@ type Result struct {
 // a later attempt.
 func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	r.recordedFolders = make(map[string]bool)
-	r.announced, r.names, r.target = make(map[uint32]*incomingFile), make(createdNames), newTargetFolder(r.Root)
+	r.announced, r.target = make(map[uint32]*incomingFile), newTargetFolder(r.Root)
+	r.placement = &placement{
+		root: r.Root, target: r.target, conflict: r.Conflict, transfer: r.Transfer, onReplace: r.OnReplace, names: make(createdNames), result: &r.result,
+		keepAlive: r.withKeepAlive,
+	}
 	r.fitted = newDiskNames(r.Root)
 	if r.Progress == nil {
 		r.Progress = r.Out
@@ -107,7 +110,7 @@ func (r *Receiver) Run(ctx context.Context) (Result, error) {
 	if err == nil {
 		err = r.sendProgress(ctx)
 	}
-	r.result.Replaced = r.closeTrash()
+	r.result.Replaced = r.placement.closeTrash()
 	return r.result, err
 }
 
@@ -220,12 +223,8 @@ func (r *Receiver) handleRecord(ctx context.Context, kind byte, payload []byte) 
 }
 
 // withKeepAlive calls f, which uses the disk, possibly for minutes, and meanwhile shows the gateway
-// that this end is alive. A peer without records gets nothing, because its protocol has no message
-// for that.
+// that this end is alive.
 func (r *Receiver) withKeepAlive(ctx context.Context, f func() error) error {
-	if r.Progress == nil {
-		return f()
-	}
 	return withKeepAlive(ctx, func(ctx context.Context) { sendRecord(ctx, r.ID, r.Progress, recAlive, nil) }, f)
 }
 
@@ -264,7 +263,7 @@ func (r *Receiver) finish(ctx context.Context) error {
 		}
 		r.Root.Chtimes(d.name, time.Time{}, time.Unix(0, d.mtime))
 	}
-	if len(r.names) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
+	if len(r.placement.names) > 0 && r.withKeepAlive(ctx, func() error { return syncAll(r.rootDir) }) != nil { // also what an earlier attempt wrote
 		return r.removeUnsaved()
 	}
 	return nil

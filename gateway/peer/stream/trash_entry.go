@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -159,38 +158,6 @@ func (k *trashEntry) add(line replacedFile) (back func(), err error) {
 		k.files[line.Name] = true
 	}
 	return back, err
-}
-
-// retainReplaced retains a file that is about to be replaced, and reports a problem if that fails,
-// because the person wanted it replaced anyway. back undoes it if nothing replaces the file.
-func (r *Receiver) retainReplaced(line replacedFile) (back func()) {
-	back = func() {}
-	if r.Transfer == "" || !exists(r.Root, line.Name) {
-		return back
-	}
-	var err error
-	if r.trash == nil {
-		if r.OnReplace != nil {
-			r.OnReplace()
-		}
-		r.trash, err = openTrashEntry(r.Root, r.Transfer)
-	}
-	if err == nil {
-		back, err = r.trash.add(line)
-	}
-	if err != nil {
-		r.result.addProblem(line.Name, "The previous version could not be saved: "+format.WithoutPath(err).Error())
-	}
-	return back
-}
-
-// closeTrash closes the list of replaced files, and returns their number.
-func (r *Receiver) closeTrash() int {
-	if r.trash == nil {
-		return 0
-	}
-	r.trash.list.Close()
-	return len(r.trash.files)
 }
 
 // shrinkTrash removes entries that are older than before, and then the oldest until the rest takes
