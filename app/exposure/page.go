@@ -15,6 +15,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/app/wording"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -146,16 +147,18 @@ func (p *Page) content(groups []group) fyne.CanvasObject {
 
 // close closes a way in, and offers to open it again if that is possible.
 func (p *Page) close(e protocol.Exposure) {
+	revealed, _ := wording.Reveal(e.Title)
+	title := "“" + revealed + "”"
 	end := func(ctx context.Context) error { return call(ctx, p.gateway, e.Close.Call) }
-	p.e.Run(p.ctx, "“"+e.Title+"” was not closed", end, func() {
+	p.e.Run(p.ctx, title+" was not closed", end, func() {
 		p.reload()
 		if e.Close.Undo == nil {
-			p.e.Say("“" + e.Title + "” is closed. " + e.Close.Ends)
+			p.e.Say(title + " is closed. " + e.Close.Ends)
 			return
 		}
-		p.e.Undo("“"+e.Title+"” is closed.", func() {
+		p.e.Undo(title+" is closed.", func() {
 			open := func(ctx context.Context) error { return call(ctx, p.gateway, *e.Close.Undo) }
-			p.e.Run(p.ctx, "“"+e.Title+"” was not opened again", open, p.reload)
+			p.e.Run(p.ctx, title+" was not opened again", open, p.reload)
 		}, p.now().Add(feed.UndoTime))
 	})
 }
