@@ -9,7 +9,6 @@ import (
 	"image"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +18,9 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// publish publishes an app of this computer to everyone, and answers the question about that.
-func (p *program) publish(c *client.Client, target, title string) {
+// publish publishes an app of this computer, to everyone or behind a sign-in, and answers the question
+// about that.
+func (p *program) publish(c *client.Client, target, title string, signIn bool) protocol.Service {
 	p.t.Helper()
 	var machine protocol.NodeID
 	p.waitFor("this computer", func() bool {
@@ -32,7 +32,7 @@ func (p *program) publish(c *client.Client, target, title string) {
 	})
 	published := make(chan error, 1)
 	go func() {
-		args := fmt.Sprintf(`{"node_id":%q,"proxy_target_url":%q,"title":%q,"auth_required":false}`, machine, target, title)
+		args := fmt.Sprintf(`{"node_id":%q,"proxy_target_url":%q,"title":%q,"auth_required":%t}`, machine, target, title, signIn)
 		r, err := client.Call(context.Background(), c, protocol.CatalogCall, protocol.CatalogCallParams{Tool: "service_publish", Args: json.RawMessage(args)})
 		if err == nil && r.Fault != nil {
 			err = r.Fault
@@ -45,6 +45,20 @@ func (p *program) publish(c *client.Client, target, title string) {
 	if err := <-published; err != nil {
 		p.t.Fatal(err)
 	}
+	list, err := client.Call(context.Background(), c, protocol.ServicesList, protocol.Empty{})
+	if err != nil || len(list.Services) != 1 {
+		p.t.Fatalf("got %+v, %v; want the published app", list, err)
+	}
+	return list.Services[0]
+}
+
+// closeExposure closes the only way in that the page “Who can reach what” can switch off.
+func (p *program) closeExposure() {
+	p.t.Helper()
+	p.click(p.waitTextIn(mainWindow, "Switch off", content))
+	cancel := p.waitTextIn(mainWindow, "Cancel", content)
+	p.screenshot("close")
+	p.click(cancel.Sub(image.Pt(switchOffLeft, 0)))
 }
 
 // TestWhatIsPublicIsMarkedAndClosed publishes an app to everyone, finds it by the tray's mark, and closes
@@ -56,23 +70,10 @@ func TestWhatIsPublicIsMarkedAndClosed(t *testing.T) {
 	p.useDarkTheme(c)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "the app") }))
 	t.Cleanup(app.Close)
-	p.publish(c, app.URL, "Wiki")
-
-	list, err := client.Call(t.Context(), c, protocol.ServicesList, protocol.Empty{})
-	if err != nil || len(list.Services) != 1 {
-		t.Fatalf("got %+v, %v; want the published app", list, err)
-	}
-	at, err := url.Parse(list.Services[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := p.publish(c, app.URL, "Wiki", false)
+	browser := p.browser()
 	status := func() int {
-		r, err := http.NewRequest(http.MethodGet, "http://"+p.addr, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = at.Host
-		res, err := http.DefaultClient.Do(r)
+		res, err := browser.Get(s.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,10 +90,7 @@ func TestWhatIsPublicIsMarkedAndClosed(t *testing.T) {
 	p.chooseTray(line)
 	p.waitTextIn(mainWindow, "Public without", content)
 	p.screenshot("page")
-	p.click(p.waitTextIn(mainWindow, "Switch off", content))
-	cancel := p.waitTextIn(mainWindow, "Cancel", content)
-	p.screenshot("question")
-	p.click(cancel.Sub(image.Pt(switchOffLeft, 0)))
+	p.closeExposure()
 	closed := time.Now()
 	p.waitFor("the end of the app", func() bool { return status() == http.StatusNotFound })
 	if took := time.Since(closed); took > 2*time.Second {

@@ -93,16 +93,22 @@ func (d *approvalProgram) services() []protocol.Service {
 	return r.Services
 }
 
+// browser returns an HTTP client that reaches published apps and remembers its sign-ins.
+func (p *program) browser() *http.Client {
+	p.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return &http.Client{Jar: jar, Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, p.addr) // browsers look up names below localhost so
+	}}}
+}
+
 // visit signs in with a link, as the button of its page does, and returns what is at an address.
 func (d *approvalProgram) visit(link, address string) string {
 	d.t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	browser := &http.Client{Jar: jar, Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, d.addr) // browsers look up names below localhost so
-	}}}
+	browser := d.browser()
 	u, err := url.Parse(link)
 	if err != nil {
 		d.t.Fatal(err)
@@ -112,14 +118,19 @@ func (d *approvalProgram) visit(link, address string) string {
 		d.t.Fatal(err)
 	}
 	entered.Body.Close()
-	r, err := browser.Get(address)
+	return d.read(browser.Get(address))
+}
+
+// read returns the text of an answer.
+func (p *program) read(r *http.Response, err error) string {
+	p.t.Helper()
 	if err != nil {
-		d.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
-		d.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	return strings.TrimSpace(string(text))
 }
