@@ -55,7 +55,7 @@ func (d *detail) show() {
 	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
 	facts := factsOf(p.view, s, p.state.Use[s.ID], p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
-	drawn = d.address.Draw(fmt.Sprint(s.URL, s.Addresses), func() fyne.CanvasObject { return d.addresses(s) }) || drawn
+	drawn = d.address.Draw(fmt.Sprint(s.URL, s.Addresses, s.SignIn), func() fyne.CanvasObject { return d.addresses(s) }) || drawn
 	if d.visitors.show(s) || drawn {
 		p.LayOutText()
 	}
@@ -70,7 +70,7 @@ func (d *detail) addresses(s protocol.Service) fyne.CanvasObject {
 		from := widgets.NewParagraph(fromText(p.view, a.From), style.ColorMuted, style.SizeSmall)
 		problem := widgets.NewStatus()
 		problem.Set(format.Capital(a.Problem), style.ColorNeedsYou)
-		open := widgets.NewButton("Open in browser", "external", func() { p.e.Open(host.URL(a.URL)) })
+		open := widgets.NewButton("Open in browser", "external", func() { d.link.open(s, a.URL) })
 		widgets.SetVisible(open, a.Problem == "")
 		return widgets.Col(style.Gap, url, from, problem, widgets.Flow(style.Inside, open, widgets.NewQuietButton("Copy address", "copy", func() { copyAddress(p.e, a.URL) })))
 	})...)
@@ -144,7 +144,7 @@ func (d *detail) delete() {
 	d.do("The app was not deleted", func(ctx context.Context) error { return d.p.m.Delete(ctx, d.id) }, nil)
 }
 
-// linkResult makes links, and says once what a copied link does.
+// linkResult makes links, and says once what a copied link does or why there is none.
 type linkResult struct {
 	d    *detail
 	text *widgets.Paragraph
@@ -153,13 +153,31 @@ type linkResult struct {
 // copy makes a link for a visitor, or for the owner if email is empty, and copies it.
 func (l linkResult) copy(email string) {
 	p := l.d.p
+	l.make(email, func(url string) {
+		p.e.Copy(url)
+		l.text.Set(linkText(email), style.ColorNeedsYou)
+	})
+}
+
+// make makes a link and uses it, or says why there is none.
+func (l linkResult) make(email string, use func(url string)) {
+	p := l.d.p
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Link(ctx, l.d.id, email) }, func(url string, err error) {
 		if err != nil {
 			l.text.Set("The link was not made: "+feed.Sentence(err), style.ColorBad)
 		} else {
-			p.e.Copy(url)
-			l.text.Set(linkText(email), style.ColorNeedsYou)
+			use(url)
 		}
 		p.LayOutText()
 	})
+}
+
+// open opens an address of the app in the browser. Where visitors sign in, a link signs the owner in.
+func (l linkResult) open(s protocol.Service, address string) {
+	p := l.d.p
+	if !s.SignIn {
+		p.e.Open(host.URL(address))
+		return
+	}
+	l.make("", func(url string) { p.e.Open(host.URL(linkAt(url, s, address))) })
 }

@@ -233,6 +233,36 @@ func TestALinkIsCopiedAndNotShown(t *testing.T) {
 	})
 }
 
+func TestOpeningAnAppSignsTheOwnerInAtTheChosenAddress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		s := published()
+		s.Services[0].Addresses = []protocol.ServiceAddress{{URL: "http://192.168.1.20:9001/", From: protocol.FromAnywhere}}
+		s.Services[1].Addresses = []protocol.ServiceAddress{{URL: s.Services[1].URL, From: protocol.FromBrowser}}
+		p.show(view(), s)
+		p.gateway[protocol.ServiceLink.Name] = func(params any) (any, error) {
+			if in := params.(protocol.ServiceLinkParams); in.ID != "wiki" || in.Email != "" {
+				t.Errorf("asked for a link with %+v, want one of wiki for the owner", in)
+			}
+			return protocol.ServiceLinkResult{URL: "http://wiki-x.localhost:8787/enter?link=secret"}, nil
+		}
+		for _, id := range []protocol.ServiceID{"wiki", "demo"} {
+			p.open(id)
+			test.Tap(pagetest.Button(t, p.Box, "Open in browser"))
+			pagetest.Settle()
+		}
+		want := []string{"url http://192.168.1.20:9001/enter?link=secret", "url http://demo-x.localhost:8787"}
+		if !slices.Equal(p.host.Did, want) {
+			t.Errorf("did %q, want %q", p.host.Did, want)
+		}
+		p.gateway[protocol.ServiceLink.Name] = func(any) (any, error) { return nil, errors.New("the disk is full") }
+		p.open("wiki")
+		test.Tap(pagetest.Button(t, p.Box, "Open in browser"))
+		pagetest.Settle()
+		pagetest.Shows(t, p.Box, "The link was not made: The disk is full")
+	})
+}
+
 func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
 		for _, width := range []float32{880, 480} {

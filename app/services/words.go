@@ -114,6 +114,11 @@ func linkText(email string) string {
 	return fmt.Sprintf("The link was copied. It lets %s in once, within a day. Whoever has it gets in, so give it to nobody else. It is not shown again.", who)
 }
 
+// linkAt is a link to an app at another of its addresses: browsers sign in at each by itself.
+func linkAt(link string, s protocol.Service, address string) string {
+	return strings.TrimSuffix(address, "/") + strings.TrimPrefix(link, strings.TrimSuffix(s.URL, "/"))
+}
+
 // emailsIn splits a text into addresses and patterns.
 func emailsIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\n\t", r) })

@@ -79,6 +79,21 @@ func TestALinkWorksOnceAndOnlyByItsButton(t *testing.T) {
 	}
 }
 
+func TestALinkTakesASignedInOwnerToTheAppUnused(t *testing.T) {
+	s := newSite(t)
+	v := s.publish(t, app(t, hello).URL, nil)
+	link, err := s.visits.Link(t.Context(), v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, text := read(t)(s.enter(t, v, "").Get(link)); text != "hello" {
+		t.Errorf("a signed-in owner gets %d %s, want the app", status, text)
+	}
+	if status, text := use(t, s.browser(t), link); text != "hello" {
+		t.Errorf("a later use gets %d %s, want the app", status, text)
+	}
+}
+
 // TestBrowsersSendTheFormOfALinkWithItsOrigin: with the policy no-referrer, they send the origin null, and
 // the form is refused as another site's. With any wider policy than the origin, the app would get the link.
 func TestBrowsersSendTheFormOfALinkWithItsOrigin(t *testing.T) {

@@ -172,9 +172,13 @@ func isFromOtherSite(r *http.Request) bool {
 }
 
 // enter lets a visitor in who has a link. Only the button on the page uses it up: programs that look
-// at links in messages do not.
+// at links in messages do not. An owner who is signed in already goes on to the app.
 func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Service) {
 	if r.Method != http.MethodPost {
+		if visit, _, err := v.check(r, s); err == nil && visit.IsOwner {
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
 		p := enterPage
 		p.Title, p.Link = "Open "+s.Title, r.URL.Query().Get("link")
 		answer(w, r, http.StatusOK, p)
