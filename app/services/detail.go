@@ -27,6 +27,7 @@ type detail struct {
 	address  widgets.Body
 	link     linkResult
 	visitors visitors
+	signedIn *signedIn
 }
 
 func newDetail(p *Page, id protocol.ServiceID) *detail {
@@ -34,6 +35,7 @@ func newDetail(p *Page, id protocol.ServiceID) *detail {
 	d.bar = widgets.NewActions(d.show)
 	d.link = linkResult{d, widgets.NewStatus()}
 	d.visitors = newVisitors(d)
+	d.signedIn = newSignedIn(d)
 	return d
 }
 
@@ -49,13 +51,14 @@ func (d *detail) show() {
 	}
 	drawn := p.Draw(fmt.Sprint("service ", d.id, title(s)), func() fyne.CanvasObject {
 		form := widgets.NewForm(widgets.Inset(style.Gap, 0, 0, 0, d.bar.Box), d.status, d.facts.Box, widgets.NewSectionHeading("ADDRESS"), d.address.Box,
-			widgets.NewSectionHeading("WHO GETS IN"), d.link.text, d.visitors.box)
+			widgets.NewSectionHeading("WHO GETS IN"), d.link.text, d.visitors.box, d.signedIn.list.Box)
 		return widgets.NewPage(title(s), form, widgets.NewQuietButton("All published apps", "back", p.Leave))
 	})
 	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
 	facts := factsOf(p.view, s, p.state.Use[s.ID], p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.address.Draw(fmt.Sprint(s.URL, s.Addresses, s.SignIn), func() fyne.CanvasObject { return d.addresses(s) }) || drawn
+	drawn = d.signedIn.show(p.visits) || drawn
 	if d.visitors.show(s) || drawn {
 		p.LayOutText()
 	}

@@ -27,13 +27,25 @@ func (s State) Service(id protocol.ServiceID) (protocol.Service, bool) {
 // Model reads and changes the published apps. It is safe for concurrent use. Its methods block; those
 // that change something use the same tools as programs, and last until the person has answered the
 // question about that.
-type Model struct{ *feed.Loader[State] }
+type Model struct {
+	*feed.Loader[State]
+	Shown  *feed.Value[protocol.ServiceID] // the app whose visitors are loaded; empty: none
+	Visits *feed.Loader[VisitList]
+}
+
+// VisitList has who is signed in to an app, and who visits it now.
+type VisitList struct {
+	protocol.ServiceVisitsResult
+	Service protocol.ServiceID // empty until it is loaded
+	Problem string             // reason why loading failed
+}
 
 // useInterval is the interval at which the numbers of visitors and requests are loaded again.
 const useInterval = 10 * time.Second
 
 func newModel(f *feed.Feed) Model {
-	return Model{&feed.Loader[State]{
+	shown := feed.NewValue(protocol.ServiceID(""))
+	return Model{Shown: shown, Visits: newVisitLoader(f, shown), Loader: &feed.Loader[State]{
 		Value: feed.NewValue(State{}), Feed: f, Interval: useInterval,
 		Fetch: func(ctx context.Context) (func(*State), error) {
 			r, err := feed.Call(ctx, f, protocol.ServicesList, protocol.Empty{})
@@ -43,6 +55,32 @@ func newModel(f *feed.Feed) Model {
 		Key:     func(v feed.View) string { return fmt.Sprint(v.Changed.Services) },
 		Facts:   []feed.Fact{f.Changed},
 	}}
+}
+
+func newVisitLoader(f *feed.Feed, shown *feed.Value[protocol.ServiceID]) *feed.Loader[VisitList] {
+	return &feed.Loader[VisitList]{
+		Value: feed.NewValue(VisitList{}), Feed: f, Interval: useInterval,
+		Fetch: func(ctx context.Context) (func(*VisitList), error) {
+			id := shown.Get()
+			if id == "" {
+				return func(l *VisitList) { *l = VisitList{} }, nil
+			}
+			r, err := feed.Call(ctx, f, protocol.ServiceVisits, protocol.ServiceParams{ID: id})
+			return func(l *VisitList) {
+				if shown.Get() == id { // otherwise the list of another app comes
+					*l = VisitList{ServiceVisitsResult: r, Service: id}
+				}
+			}, err
+		},
+		Problem: func(l *VisitList) *string { return &l.Problem },
+		Key:     func(v feed.View) string { return fmt.Sprint(v.Changed.Services) },
+		Facts:   []feed.Fact{f.Changed},
+	}
+}
+
+// SignOut ends a sign-in with its open pages.
+func (m Model) SignOut(ctx context.Context, id protocol.ServiceID, visitor string) error {
+	return feed.Send(ctx, m.Feed, protocol.ServiceSignOut, protocol.ServiceSignOutParams{ID: id, Visitor: visitor})
 }
 
 // publication is what the tool service_publish takes.

@@ -31,6 +31,7 @@ type Page struct {
 
 	view     feed.View
 	state    State
+	visits   VisitList
 	add      *widgets.Button
 	requests *inbox.Cards // of people who ask to visit an app
 	now      func() time.Time
@@ -40,7 +41,9 @@ type Page struct {
 func New(ctx context.Context, e host.Env) *Page {
 	p := newPage(ctx, e)
 	bind.Follow(ctx, p.m.Follow)
+	bind.Follow(ctx, p.m.Visits.Follow)
 	bind.Watch(ctx, p.m.Value, func(s State) { p.show(p.view, s) })
+	bind.Watch(ctx, p.m.Visits.Value, p.showVisits)
 	bind.Watch(ctx, e.Feed.Watch(e.Feed.Status, e.Feed.Machines, e.Feed.Questions), func(v feed.View) { p.show(v, p.state) })
 	bind.Every(ctx, 250*time.Millisecond, p.requests.Tick)
 	return p
@@ -71,6 +74,11 @@ func (p *Page) addButton() *widgets.Button {
 func (p *Page) show(v feed.View, s State) {
 	p.view, p.state = v, s
 	p.requests.Show(v, p.now())
+	p.Update()
+}
+
+func (p *Page) showVisits(v VisitList) {
+	p.visits = v
 	p.Update()
 }
 
@@ -130,5 +138,12 @@ func copyAddress(e host.Env, url string) {
 
 func (p *Page) open(id protocol.ServiceID) {
 	d := newDetail(p, id)
-	p.Show(widgets.Detail{Update: d.show, Back: d.bar.Back})
+	p.showVisitsOf(id)
+	p.Show(widgets.Detail{Update: d.show, Back: d.bar.Back, Closed: func() { p.showVisitsOf("") }})
+}
+
+// showVisitsOf loads the visitors of an app, until another one is shown or none.
+func (p *Page) showVisitsOf(id protocol.ServiceID) {
+	p.m.Shown.Update(func(shown *protocol.ServiceID) { *shown = id })
+	p.m.Visits.Reload()
 }

@@ -91,6 +91,7 @@ func TestViewsMatchGolden(t *testing.T) {
 		p.show(view(), published())
 		golden.Markup(t, "list", p.Box)
 		p.open("wiki")
+		p.showVisits(visits())
 		golden.Markup(t, "detail", p.Box)
 		p.OpenAt(host.New(Title))
 		pagetest.Settle()
@@ -263,6 +264,54 @@ func TestOpeningAnAppSignsTheOwnerInAtTheChosenAddress(t *testing.T) {
 	})
 }
 
+func visits() VisitList {
+	at := func(d time.Duration) int64 { return pagetest.Noon.Add(d).UnixMilli() }
+	return VisitList{Service: "wiki", ServiceVisitsResult: protocol.ServiceVisitsResult{Visitors: []protocol.ServiceVisitor{
+		{From: "192.0.2.9", Since: at(-time.Minute), Requests: 1},
+		{ID: "a1", IsOwner: true, ExpiresAt: at(30 * 24 * time.Hour), From: "127.0.0.1", Since: at(-time.Hour), Requests: 204},
+		{ID: "b2", Email: "ann@company.com", IsClaimed: true, IsGranted: true, ExpiresAt: at(time.Hour)},
+	}}}
+}
+
+func TestVisitorsAreListedAndSignedOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		list := visits().ServiceVisitsResult
+		p.gateway[protocol.ServiceVisits.Name] = func(params any) (any, error) {
+			if in := params.(protocol.ServiceParams); in.ID != "wiki" {
+				t.Errorf("asked for the visitors of %q, want those of wiki", in.ID)
+			}
+			return list, nil
+		}
+		p.gateway[protocol.ServiceSignOut.Name] = func(params any) (any, error) {
+			if in := params.(protocol.ServiceSignOutParams); in.ID != "wiki" || in.Visitor != "b2" {
+				t.Errorf("signed out %+v, want b2 of wiki", in)
+			}
+			list.Visitors = list.Visitors[:2]
+			return protocol.OK{}, nil
+		}
+		p.show(view(), published())
+		p.open("wiki")
+		pagetest.Settle()
+		p.showVisits(p.m.Visits.Value.Get())
+		pagetest.Shows(t, p.Box, "Visitor without a sign-in", "Visiting since 11:59 from 192.0.2.9 · 1 request", "ann@company.com (address not checked)", "Not visiting now · signed in until 13:00")
+		test.Tap(widgettest.Find(p.Box, func(b *widgets.Button) bool { return b.Name == "Sign out ann@company.com (address not checked)" }))
+		pagetest.Settle()
+		p.showVisits(p.m.Visits.Value.Get())
+		if got := len(p.visits.Visitors); got != 2 {
+			t.Errorf("got %d visitors after the sign-out, want 2", got)
+		}
+		if widgettest.Find(p.Box, func(b *widgets.Button) bool { return strings.HasPrefix(b.Name, "Sign out ann") }) != nil {
+			t.Error("the visitor who was signed out is still shown")
+		}
+		p.Leave()
+		pagetest.Settle()
+		if got := p.m.Visits.Value.Get(); got.Service != "" {
+			t.Errorf("got the visitors of %q on the list, want none loaded", got.Service)
+		}
+	})
+}
+
 func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 	for mode, name := range map[style.Mode]string{style.Light: "light", style.Dark: "dark"} {
 		for _, width := range []float32{880, 480} {
@@ -275,6 +324,7 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 				p.show(view(), published())
 				pagetest.Shot(t, w, "services-list-"+size)
 				p.open("wiki")
+				p.showVisits(visits())
 				p.Box.Refresh()
 				pagetest.Shot(t, w, "services-detail-"+size)
 				p.open("demo")

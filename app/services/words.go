@@ -105,6 +105,32 @@ func title(s protocol.Service) string {
 // isPattern reports whether a visitor stands for several people, who get no link.
 func isPattern(visitor string) bool { return strings.Contains(visitor, "*") }
 
+// visitorName names who is signed in to an app, or visits it.
+func visitorName(v protocol.ServiceVisitor) string {
+	email, _ := wording.Reveal(v.Email)
+	switch {
+	case v.IsOwner:
+		return "You"
+	case v.ID == "":
+		return "Visitor without a sign-in"
+	case v.IsClaimed:
+		return email + " (address not checked)"
+	}
+	return email
+}
+
+// visitText says what a visitor does now, and until when they are signed in.
+func visitText(v protocol.ServiceVisitor, now time.Time) string {
+	visit, until := "Not visiting now", ""
+	if v.Since > 0 {
+		visit = fmt.Sprintf("Visiting since %s from %s · %s", wording.When(v.Since, now), v.From, format.Plural(int(v.Requests), "request"))
+	}
+	if v.ExpiresAt > 0 {
+		until = "signed in until " + wording.When(v.ExpiresAt, now)
+	}
+	return wording.Join(" · ", visit, until)
+}
+
 // linkText says what a copied link does.
 func linkText(email string) string {
 	who := "you"
