@@ -163,6 +163,35 @@ func TestHiddenListOfSettingsHasNoFocus(t *testing.T) {
 	}
 }
 
+// The toolkit knows the window of a page only once it is painted; the test driver finds another window.
+func TestFormInPlaceOfTheSettingsLeavesTheKeysToTheWindow(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	w := u.main.Chat.Window
+	w.Resize(fyne.NewSize(480, 560))
+	another := test.NewWindow(nil)
+	defer another.Close()
+	u.env(nil).Open(host.New("Approvals and rules"))
+	if got := w.Canvas().Focused(); got != nil {
+		t.Errorf("got the focus on %T, want none", got)
+	}
+}
+
+func TestReplacedPageOfTheSettingsHasNoFocus(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	w := u.main.Chat.Window
+	w.Resize(fyne.NewSize(1120, 760))
+	u.env(nil).Open(host.New("Approvals and rules"))
+	w.Canvas().Focus(widgettest.Find(w.Content(), func(e *widgets.Entry) bool { return e.PlaceHolder == "Any folder" }))
+	another := test.NewWindow(nil)
+	defer another.Close()
+	u.env(nil).Open(host.New("Tools"))
+	if got := w.Canvas().Focused(); got != nil {
+		t.Errorf("got the focus on %T, want none: it is no longer shown", got)
+	}
+}
+
 func TestKeyOfThePaletteAlsoClosesIt(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())

@@ -38,6 +38,7 @@ type Page struct {
 	model   *Model
 	follows bool // model is being loaded
 
+	canvas  fyne.Canvas // of the window; nil until [Page.Focus]. The toolkit knows it only of what has been painted.
 	search  *search
 	list    *widgets.RowList
 	content *fyne.Container
@@ -201,6 +202,7 @@ func (p *Page) Open(title string) {
 		p.inPlace = true
 		if i != p.current {
 			p.show(i)
+			p.unfocusPrevious()
 		}
 		p.arrange()
 	}
@@ -217,13 +219,24 @@ func (p *Page) openList() {
 func (p *Page) MoveTab(by int) {
 	n := len(p.entries)
 	p.show((p.current + by + n) % n)
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p); c != nil {
-		c.Unfocus() // the focused object may be on the previous page
+	p.unfocusPrevious()
+}
+
+// unfocusPrevious takes the keyboard from what is on the previous page.
+func (p *Page) unfocusPrevious() {
+	if p.canvas == nil {
+		return
+	}
+	if f := p.canvas.Focused(); f != fyne.Focusable(p.list) && f != fyne.Focusable(p.search.field) {
+		p.canvas.Unfocus()
 	}
 }
 
 // Focus implements [host.Focuser]: it focuses the list.
-func (p *Page) Focus(c fyne.Canvas) { c.Focus(p.list) }
+func (p *Page) Focus(c fyne.Canvas) {
+	p.canvas = c
+	c.Focus(p.list)
+}
 
 // focus moves the keyboard to the list.
 func (p *Page) focus() { widgets.Focus(p.list) }
@@ -280,7 +293,7 @@ func (p *Page) reportShown() {
 	inPlace := p.narrow && p.inPlace
 	p.e.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = p.entries[p.current].Title })
 	p.o.Moved(inPlace)
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p); inPlace && c != nil && c.Focused() == fyne.Focusable(p.list) {
-		c.Unfocus()
+	if inPlace && p.canvas != nil && p.canvas.Focused() == fyne.Focusable(p.list) {
+		p.canvas.Unfocus()
 	}
 }

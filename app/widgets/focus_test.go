@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
 
 	"fairlead/app/widgets/widgettest"
 )
@@ -31,6 +32,23 @@ func TestFocusIsDrawn(t *testing.T) {
 			w.Canvas().Focus(o.(fyne.Focusable))
 			if bytes.Equal(before, picture(t, w.Canvas().Capture())) {
 				t.Error("it looks the same with and without the focus")
+			}
+		})
+	}
+}
+
+// The test driver treats the last window as the window of every object, as Fyne knows no window of what
+// it has not painted.
+func TestKeysReachTheWindowThatHasTheKeyboard(t *testing.T) {
+	for name, o := range map[string]fyne.Focusable{"field": NewEntry(), "list": NewItemList(nil), "button": NewButton("Save", "", nil)} {
+		t.Run(name, func(t *testing.T) {
+			w := widgettest.Window(t, o.(fyne.CanvasObject), 200, 80)
+			test.NewTempWindow(t, NewEntry())
+			var got fyne.KeyName
+			w.Canvas().SetOnTypedKey(func(e *fyne.KeyEvent) { got = e.Name })
+			w.Canvas().Focus(o)
+			if o.TypedKey(&fyne.KeyEvent{Name: fyne.KeyEscape}); got != fyne.KeyEscape {
+				t.Errorf("the window got %q, want %q", got, fyne.KeyEscape)
 			}
 		})
 	}

@@ -108,19 +108,31 @@ func ShortcutName(key string, shift bool) string {
 // KeyText describes a key that a view handles itself, for the sheet of shortcuts.
 type KeyText struct{ Keys, Text string }
 
-// PassShortcut passes an unused shortcut to the window: Fyne calls only the focused field.
+// PassShortcut passes an unused shortcut of the focused object to its window: Fyne calls only that object.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 	if _, ok := s.(*desktop.CustomShortcut); !ok {
 		return
 	}
-	if c, ok := fyne.CurrentApp().Driver().CanvasForObject(o).(fyne.Shortcutable); ok {
+	if c, ok := canvasOfFocused(o).(fyne.Shortcutable); ok {
 		c.TypedShortcut(s)
 	}
 }
 
-// PassKey passes a key that a widget does not use to its window.
+// PassKey passes a key that the focused object does not use to its window.
 func PassKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(o); c != nil && c.OnTypedKey() != nil {
+	if c := canvasOfFocused(o); c != nil && c.OnTypedKey() != nil {
 		c.OnTypedKey()(e)
 	}
+}
+
+// canvasOfFocused returns the canvas of the focused object. Fyne knows the canvas only of what it has
+// painted within the last minute: not of a field that was replaced, nor of a list that was never in view.
+func canvasOfFocused(o fyne.CanvasObject) fyne.Canvas {
+	d := fyne.CurrentApp().Driver()
+	for _, w := range d.AllWindows() {
+		if f := w.Canvas().Focused(); f != nil && any(f) == any(o) {
+			return w.Canvas()
+		}
+	}
+	return d.CanvasForObject(o)
 }
