@@ -120,7 +120,6 @@ type endButton struct {
 func newEndButton(scroll func()) *endButton {
 	b := &endButton{button: widgets.NewButton("New", "newest", scroll)}
 	b.button.Name = "Scroll to the end"
-	b.button.Name = "Scroll to the end"
 	b.button.Primary = true
 	b.button.Hide()
 	return b
