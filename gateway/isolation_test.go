@@ -232,3 +232,84 @@ func TestHostsOfOthersReachNothing(t *testing.T) {
 		t.Errorf("the local name at the network's listener: got %d %.80q, want no app", status, text)
 	}
 }
+
+// TestAServiceNeverLeadsToTheGateway publishes each address of the gateway, of which some are refused at
+// once, and visits it.
+func TestAServiceNeverLeadsToTheGateway(t *testing.T) {
+	f := newForwarding(t)
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the app") }))
+	t.Cleanup(app.Close)
+	v := f.publish(app.URL, false)
+	listen := f.openAddresses("file")
+	doors := f.doors(v, listen, "file")
+	_, port, _ := net.SplitHostPort(doors[0].address)
+	network := f.list().Network.Addresses[0]
+	for _, target := range []string{"127.0.0.1:" + port, "localhost:" + port, port, "[::1]:" + port, "127.0.0.2:" + port, doors[0].host, "https://" + network} {
+		r := f.tool("service_publish", fmt.Sprintf(`{"node_id":"laptop","proxy_target_url":%q}`, target))()
+		if r.Fault == nil || !strings.Contains(r.Fault.Message, "is this gateway itself") {
+			t.Errorf("publishing %s: got %s, %v; want it refused", target, r.Data, r.Fault)
+		}
+		r = f.tool("service_update", fmt.Sprintf(`{"service_id":%q,"proxy_target_url":%q}`, v.ID, target))()
+		if r.Fault == nil || !strings.Contains(r.Fault.Message, "is this gateway itself") {
+			t.Errorf("changing to %s: got %s, %v; want it refused", target, r.Data, r.Fault)
+		}
+	}
+	// A port that leads to the gateway, as a container or a tunnel of the owner has one.
+	for what, to := range map[string]door{"the gateway": doors[0], "the network's listener": {address: network, tls: true}, "the domain": doors[1], "a port": doors[3]} {
+		scheme := "http"
+		if to.tls {
+			scheme = "https"
+		}
+		hidden := f.publish(scheme+"://"+relay(t, to.address), false)
+		for _, request := range []string{"GET /health", "GET /api/v1/tools", "GET /oauth/authorize", "GET /ws", "GET /page"} {
+			for _, more := range []string{"X-Nothing: 1", "Connection: Fairlead-Service", "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="} {
+				status, text, _ := door{address: doors[0].address}.send(t, request+" HTTP/1.1", "Host: "+hidden.Name+".localhost", more)
+				if status != http.StatusLoopDetected || !strings.Contains(text, "leads to Fairlead itself") {
+					t.Errorf("%s, %s with %q: got %d %.80q, want 508", what, request, more, status, text)
+				}
+			}
+		}
+	}
+}
+
+// relay passes connections on to an address, and returns its own.
+func relay(t *testing.T, to string) string {
+	t.Helper()
+	return serveTCP(t, func(c *net.TCPConn) {
+		out, err := net.Dial("tcp", to)
+		if err != nil {
+			return
+		}
+		defer out.Close()
+		go func() {
+			io.Copy(out, c)
+			out.(*net.TCPConn).CloseWrite()
+		}()
+		io.Copy(c, out)
+	})
+}
+
+// TestTheProxyFollowsNoRedirect publishes an app that redirects to addresses that visitors cannot reach.
+func TestTheProxyFollowsNoRedirect(t *testing.T) {
+	f := newForwarding(t)
+	var to string
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(app.Close)
+	v := f.publish(app.URL, false)
+	d := f.doors(v, f.openAddresses("file"), "file")[0]
+	gateway := d.address
+	for location, want := range map[string]string{
+		"http://169.254.169.254/latest/meta-data/": "http://169.254.169.254/latest/meta-data/",
+		"http://" + gateway + "/health":            "http://" + gateway + "/health",
+		"//" + gateway + "/health":                 "//" + gateway + "/health",
+		app.URL + "/page?a=1":                      "/page?a=1",
+	} {
+		to = location
+		if status, text, h := d.send(t, "GET / HTTP/1.1", "Host: "+d.host); status != http.StatusTemporaryRedirect || h.Get("Location") != want || text != "" {
+			t.Errorf("a redirect to %s: got %d to %q with %q, want it passed on as %q", location, status, h.Get("Location"), text, want)
+		}
+	}
+}

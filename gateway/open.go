@@ -245,7 +245,7 @@ func (g *Gateway) openChats(ctx context.Context, _ Options) error {
 	g.config.OnChange(g.schedules.ConfigChanged)
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub.Calls, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
-		Message: g.channels.Messenger.Tool, Published: g.services, Node: g.hub.Node, Probe: g.site.Probe,
+		Message: g.channels.Messenger.Tool, Published: g.services, Node: g.hub.Node, Probe: g.probe,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.channels.Load, g.schedules.Load} {

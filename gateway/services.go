@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/native"
 	"fairlead/gateway/peer/crash"
+	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
 	"fairlead/gateway/service/address"
@@ -71,6 +74,25 @@ func (g *Gateway) askAboutCertificates() func(protocol.Service, *service.Unknown
 			}
 		})
 	}
+}
+
+// probe looks at the target of a service before it is published, as [service.Site.Probe] does. The error
+// for a target that is this gateway itself is a *protocol.Fault.
+func (g *Gateway) probe(ctx context.Context, id protocol.NodeID, t service.Target) error {
+	node, _ := g.hub.Node(id)
+	isHere := node.Local || node.Host != nil && publicnet.IsLoopback(node.Host.Address)
+	isLoopback := publicnet.IsLoopback(t.Host) || strings.HasSuffix(t.Host, ".localhost")
+	own := g.network.Status().Addresses
+	if g.listener != nil {
+		own = append(own, g.listener.Addr().String())
+	}
+	for _, at := range own {
+		host, port, _ := net.SplitHostPort(at)
+		if port == strconv.Itoa(t.Port) && (isHere && isLoopback || host == t.Host && !isLoopback) {
+			return protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("the target %s is this gateway itself, which visitors must not reach: give the address of an app", t))
+		}
+	}
+	return g.site.Probe(ctx, id, t)
 }
 
 // signInBase returns the gateway's own address for browsers that visit the host of a request. Providers

@@ -75,7 +75,7 @@ type ServicesOut struct {
 type serviceTools struct {
 	published Published
 	node      func(protocol.NodeID) (protocol.NodeInfo, bool)
-	// probe connects to a target; see [service.Site.Probe].
+	// probe connects to a target; see [service.Site.Probe]. A *protocol.Fault refuses the target.
 	probe func(context.Context, protocol.NodeID, service.Target) error
 }
 
@@ -192,8 +192,12 @@ func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateI
 // withCertificate adds to a question which unknown certificate a yes trusts. Without that, or with
 // another fingerprint, the call has a problem. A target that does not answer now has none to trust.
 func (t serviceTools) withCertificate(ctx context.Context, p protocol.CallPreview, node protocol.NodeID, target service.Target, trusted string) protocol.CallPreview {
-	unknown, isUnknown := errors.AsType[*service.UnknownCertificate](t.probe(ctx, node, target))
+	err := t.probe(ctx, node, target)
+	unknown, isUnknown := errors.AsType[*service.UnknownCertificate](err)
+	refused, isRefused := errors.AsType[*protocol.Fault](err)
 	switch {
+	case isRefused:
+		return protocol.CallPreview{Problem: refused.Message}
 	case isUnknown && trusted == unknown.Fingerprint():
 		p.Publishes += ", and trusts its certificate from now on. Compare it before you allow this: " + unknown.Error()
 	case isUnknown:

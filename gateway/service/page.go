@@ -37,6 +37,7 @@ var (
 	denied      = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
 	silent      = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}
 	misplaced   = page{Title: "There is nothing here", Text: "No app has this address. Check it, or ask the owner for a new link."}
+	loop        = page{Title: "This app leads to Fairlead itself", Text: "Its owner can change it to the address of an app."}
 	noProxy     = page{Title: "This address is for a proxy", Text: "The owner can name the proxy's address in the setting services.trustedProxies."}
 	broken      = page{Title: "Something went wrong", Text: "The gateway could not do this. Its log says why.", Retries: true}
 	passkeyPage = page{Title: "Use a passkey next time?", Text: "You then sign in to this app with your fingerprint, your face or the PIN of your device.", Passkey: "create"}

@@ -36,6 +36,7 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 				}
 			}
 			r.SetXForwarded()
+			r.Out.Header.Set(forwardedHeader, string(v.ID))
 			cookies.toApp(r.Out.Header)
 			for _, name := range []string{"Origin", "Referer"} {
 				if text := r.Out.Header.Get(name); text != "" {
@@ -71,6 +72,22 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 			}
 		},
 	}
+}
+
+// forwardedHeader marks requests that a service passes on. The visitor cannot take it away.
+const forwardedHeader = "Fairlead-Service"
+
+// RefuseForwarded returns a handler of a gateway's listener that refuses requests that some service
+// passes on. Otherwise a service whose target is a gateway, at whichever of its addresses, would open
+// the gateway to visitors, or a service that leads to itself would call itself without end.
+func RefuseForwarded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := r.Header[forwardedHeader]; ok {
+			answer(w, r, http.StatusLoopDetected, loop)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // isFromNeighbour reports whether a page of another app, at a port of the same host or at another name

@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/config"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service"
 )
 
 // kind is what a listener is for.
@@ -106,7 +107,7 @@ func (a *Addresses) start(s spec) *listener {
 	}
 	l.at = bound.Addr()
 	l.server = &http.Server{
-		Handler: a.handler(s), ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, WriteTimeout: requestLimit, IdleTimeout: idleLimit,
+		Handler: service.RefuseForwarded(a.handler(s)), ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, WriteTimeout: requestLimit, IdleTimeout: idleLimit,
 		MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
 	serve := func() error { return l.server.Serve(bound) }

@@ -141,7 +141,7 @@ func isForPrograms(path string) bool {
 // Serve accepts connections from l until ctx ends; Close closes the open ones. When owner is set,
 // connections over l have the owner's rights.
 func (s *Server) Serve(ctx context.Context, l net.Listener, owner bool) error {
-	h := http.Handler(s)
+	h := service.RefuseForwarded(s)
 	if owner {
 		h = s.Owner()
 	}
