@@ -326,3 +326,18 @@ func TestTheProxyFollowsNoRedirect(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadersAreLimitedAtEachAddress sends headers below and above the limit of 64 KiB.
+func TestHeadersAreLimitedAtEachAddress(t *testing.T) {
+	f := newForwarding(t)
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the app") }))
+	t.Cleanup(app.Close)
+	v := f.publish(app.URL, false)
+	for _, d := range f.doors(v, f.openAddresses("file"), "file") {
+		for size, want := range map[int]int{60 << 10: http.StatusOK, 80 << 10: http.StatusRequestHeaderFieldsTooLarge} {
+			if status, text, _ := d.send(t, "GET / HTTP/1.1", "Host: "+d.host, "X-Long: "+strings.Repeat("x", size)); status != want {
+				t.Errorf("%d bytes at %s: got %d %.80q, want %d", size, d.host, status, text, want)
+			}
+		}
+	}
+}

@@ -168,12 +168,14 @@ const (
 	idleHTTPLimit = 30 * time.Second
 	// responseLimit lets a new machine download a program over a slow network.
 	responseLimit = 30 * time.Minute
+	// maxHeaderBytes is that of the other listeners of published apps.
+	maxHeaderBytes = 64 << 10
 )
 
 func httpServer(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: h, ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, IdleTimeout: idleHTTPLimit, WriteTimeout: responseLimit,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
 }
 
