@@ -61,7 +61,9 @@ func (e *Entry) TypedShortcut(s fyne.Shortcut) {
 	}
 	e.endEmptySelection()
 	e.Entry.TypedShortcut(s)
-	PassShortcut(e.outer, s)
+	if _, ok := s.(*fyne.ShortcutUndo); !ok { // in a field, it undoes what was typed
+		PassShortcut(e.outer, s)
+	}
 }
 
 // AcceptsTab implements fyne.Tabbable: Tab moves to the next control, also from several lines.

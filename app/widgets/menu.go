@@ -110,7 +110,9 @@ type KeyText struct{ Keys, Text string }
 
 // PassShortcut passes an unused shortcut of the focused object to its window: Fyne calls only that object.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
-	if _, ok := s.(*desktop.CustomShortcut); !ok {
+	switch s.(type) {
+	case *desktop.CustomShortcut, *fyne.ShortcutUndo:
+	default:
 		return
 	}
 	if c, ok := canvasOfFocused(o).(fyne.Shortcutable); ok {
