@@ -3,23 +3,34 @@ package service
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
 // Exposures states who reaches the services that are switched on.
-func (p *Site) Exposures(context.Context) ([]protocol.Exposure, error) {
+func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 	var list []protocol.Exposure
 	uses := p.Use()
 	for _, v := range p.services.List() {
 		if !v.Enabled {
 			continue
 		}
+		visits, err := p.requests.store.Visits(ctx, v.ID, time.Now().UnixMilli())
+		if err != nil {
+			return nil, err
+		}
+		guests := 0
+		for _, visit := range visits {
+			if visit.IsGranted {
+				guests++
+			}
+		}
 		list = append(list, protocol.Exposure{
 			ID: protocol.ExposureService + ":" + string(v.ID), Kind: protocol.ExposureService, Title: v.Title, IsPublic: !v.SignIn, CreatedAt: v.CreatedAt,
 			IsInUse: uses[v.ID].Visitors > 0, LastUsedAt: uses[v.ID].LastUsedAt,
-			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v), v.URL, v.Target, v.NodeID),
+			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, v.Target, v.NodeID),
 			Close: &protocol.ExposureClose{
 				Button: "Switch off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",
 				Call: protocol.NewCall(protocol.ServiceClose, protocol.ServiceParams{ID: v.ID}),
@@ -29,12 +40,20 @@ func (p *Site) Exposures(context.Context) ([]protocol.Exposure, error) {
 	return list, nil
 }
 
-func visitorsText(v protocol.Service) string {
-	switch {
-	case !v.SignIn:
+// visitorsText says who gets in. guests are the browsers that were let in for some time.
+func visitorsText(v protocol.Service, guests int) string {
+	if !v.SignIn {
 		return "Everyone who reaches the address, without a sign-in,"
-	case len(v.Visitors) == 0:
+	}
+	who := []string{"You"}
+	if n := len(v.Visitors); n > 0 {
+		who = append(who, format.Plural(n, "address or pattern", "addresses or patterns")+" on its list")
+	}
+	if guests > 0 {
+		who = append(who, format.Plural(guests, "visitor")+" for some time")
+	}
+	if len(who) == 1 {
 		return "You alone"
 	}
-	return "You and " + format.Plural(len(v.Visitors), "address") + " or pattern on its list"
+	return format.Enumerate(who)
 }
