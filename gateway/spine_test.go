@@ -68,6 +68,7 @@ var entrances = map[string]int{
 	"gateway/servers/process/connection.go": 1, // its input
 	"gateway/surface/rpc/call.go":           3, // tool.invoke and tool.request
 	"gateway/surface/rpc/browse.go":         1, // the file browser
+	"gateway/services.go":                   1, // the question about a changed certificate of an app
 	"gateway/transfer/call.go":              1,
 	"gateway/transfer/listing.go":           1,
 }

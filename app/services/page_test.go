@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,10 +137,10 @@ func TestPublishingSaysWhatWasUnderstoodAndWaitsForTheAnswer(t *testing.T) {
 		p := newTestPage(t, style.Light, 880)
 		p.show(view(), State{Loaded: true})
 		p.gateway[protocol.ServicesList.Name] = func(any) (any, error) { return published().ServicesListResult, nil }
-		answered := false
+		var answered atomic.Bool
 		tool := p.gateway[protocol.CatalogCall.Name]
 		p.gateway[protocol.CatalogCall.Name] = func(params any) (any, error) {
-			if !answered {
+			if !answered.Load() {
 				return protocol.CatalogCallResult{Fault: protocol.NewFault(protocol.FaultApprovalRequired, "not yet")}, nil
 			}
 			return tool(params)
@@ -158,7 +159,7 @@ func TestPublishingSaysWhatWasUnderstoodAndWaitsForTheAnswer(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		pagetest.Settle()
 		pagetest.Shows(t, p.Box, "Waiting for your answer.")
-		answered = true
+		answered.Store(true)
 		time.Sleep(3 * time.Second)
 		pagetest.Settle()
 		if want := []string{`service_publish {"node_id":"tower","proxy_target_url":"8000","title":"My wiki","auth_required":true}`}; !slices.Equal(p.tools, want) {

@@ -238,20 +238,17 @@ func (p *Page) Focus(c fyne.Canvas) {
 	c.Focus(p.list)
 }
 
-// focus moves the keyboard to the list.
-func (p *Page) focus() { widgets.Focus(p.list) }
-
 // Back goes back within the page, to the list, or to what was shown before.
 func (p *Page) Back() bool {
 	switch c := fyne.CurrentApp().Driver().CanvasForObject(p); {
 	case (p.inPlace || !p.narrow) && p.page.Back():
 	case p.search.isOn() && (!p.narrow || !p.inPlace):
 		p.search.field.SetText("")
-		p.focus()
+		widgets.Focus(p.list)
 	case p.narrow && p.inPlace, c != nil && !p.narrow && c.Focused() != fyne.Focusable(p.list):
 		p.inPlace = false
 		p.arrange()
-		p.focus()
+		widgets.Focus(p.list)
 	default:
 		p.e.Open(host.Back{})
 	}

@@ -305,7 +305,7 @@ func TestSettingsFitTheSmallestWindowWithTheLargestText(t *testing.T) {
 
 func TestTypingInTheListSearches(t *testing.T) {
 	inSettings(t, 880, func(t *testing.T, s *testPage) {
-		s.focus()
+		s.w.Canvas().Focus(s.list)
 		test.Type(s.list, "qu")
 		if s.search.field.Text == "" || s.w.Canvas().Focused() != fyne.Focusable(s.search.field) {
 			t.Errorf("got %q in the search, and %T has the keyboard; want some s.search.field.Text and s.w.Canvas.Focused %v", s.search.field.Text, s.w.Canvas().Focused(), fyne.Focusable(s.search.field))

@@ -41,7 +41,7 @@ func newSearch(p *Page) *search {
 			s.open(s.highlighted)
 		}
 	}
-	s.field.OnCancel = p.focus
+	s.field.OnCancel = func() { widgets.Focus(p.list) }
 	return s
 }
 
@@ -122,6 +122,6 @@ func (s *search) move(by int) {
 		s.page.list.Refresh()
 		s.page.list.Reveal(s.highlighted)
 	case by > 0 && !s.isOn():
-		s.page.focus()
+		widgets.Focus(s.page.list)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,6 +67,7 @@ func TestTheGravestComesFirstInEachKind(t *testing.T) {
 
 // memory stores uses, and counts the writes.
 type memory struct {
+	mu     sync.Mutex // guards the fields below
 	all    map[string]int64
 	writes int
 	err    error
@@ -74,6 +76,8 @@ type memory struct {
 func (m *memory) All(context.Context) (map[string]int64, error) { return m.all, nil }
 
 func (m *memory) Put(_ context.Context, uses map[string]int64) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.writes++
 	if m.err != nil {
 		return m.err
@@ -102,15 +106,21 @@ func TestUsesAreStoredOnceAMinute(t *testing.T) {
 		}
 		used := u.Last("x")
 		time.Sleep(saveEvery + time.Second)
+		m.mu.Lock()
 		m.err = nil
+		m.mu.Unlock()
 		time.Sleep(saveEvery)
+		m.mu.Lock()
 		if m.writes != 2 || m.all["x"] != used || used == 0 {
 			t.Errorf("got %d writes and the use %d, want a failed and a second one with %d", m.writes, m.all["x"], used)
 		}
+		m.mu.Unlock()
 		time.Sleep(10 * saveEvery)
+		m.mu.Lock()
 		if m.writes != 2 {
 			t.Errorf("got %d writes without a use, want none", m.writes-2)
 		}
+		m.mu.Unlock()
 		u.Record("y")
 		stop()
 		<-done

@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,21 +13,27 @@ func TestWorkersCloseWaitsAndNothingStartsAfterwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reason := errors.New("shutdown")
 		w := NewWorkers()
+		var mu sync.Mutex // guards ended
 		var ended []string
+		end := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended = append(ended, what)
+		}
 		isStarted := w.Start(func() {
 			<-w.Context().Done()
 			w.Go(func() {
 				time.Sleep(time.Hour)
-				ended = append(ended, "started during Close")
+				end("started during Close")
 			})
 			time.Sleep(time.Minute)
-			ended = append(ended, "worker")
+			end("worker")
 		})
 		if !isStarted || !w.Begin() {
 			t.Fatal("Start and Begin: got false before Stop, want true")
 		}
 		AfterFunc(2*time.Hour, func() {
-			ended = append(ended, "counted work")
+			end("counted work")
 			w.Done()
 		})
 		w.Close(reason)
