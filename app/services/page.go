@@ -57,7 +57,7 @@ func (p *Page) OpenAt(to host.Target) {
 }
 
 func newPage(ctx context.Context, e host.Env) *Page {
-	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, requests: inbox.NewCards(e, protocol.AskVisit), now: time.Now}
+	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, view: e.Feed.View(), requests: inbox.NewCards(e, protocol.AskVisit), now: time.Now}
 	p.add = p.addButton()
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(func(i int) { p.open(p.state.Services[i].ID) }), p.page, p.fill)
 	p.List.OnMenu = p.menu

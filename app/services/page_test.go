@@ -34,10 +34,17 @@ type testPage struct {
 
 func newTestPage(t *testing.T, mode style.Mode, width float32) *testPage {
 	t.Helper()
+	return newTestPageOf(t, mode, width, nil)
+}
+
+// newTestPageOf is newTestPage with machines that the feed knows before.
+func newTestPageOf(t *testing.T, mode style.Mode, width float32, machines feed.MachineList) *testPage {
+	t.Helper()
 	ctx, _ := pagetest.Start(t, mode)
 	p := &testPage{host: &pagetest.Host{}, gateway: pagetest.Gateway{}}
 	f := feed.NewOf(p.gateway)
 	t.Cleanup(f.Close)
+	f.Machines.Update(func(l *feed.MachineList) { *l = machines })
 	p.gateway[protocol.ServiceTarget.Name] = func(params any) (any, error) {
 		text := params.(protocol.ServiceTargetParams).Text
 		if text == "ftp" {
@@ -130,6 +137,12 @@ func entry(t *testing.T, p *testPage, placeholder string) *widgets.Entry {
 		t.Fatalf("no field %q", placeholder)
 	}
 	return found
+}
+
+func TestTheFormThatOpensWithThePageKnowsTheMachines(t *testing.T) {
+	p := newTestPageOf(t, style.Light, 880, view().Machines)
+	p.OpenAt(host.New(Title))
+	pagetest.Shows(t, p.Box, "The tower")
 }
 
 func TestPublishingSaysWhatWasUnderstoodAndWaitsForTheAnswer(t *testing.T) {
