@@ -163,7 +163,8 @@ func TestHiddenListOfSettingsHasNoFocus(t *testing.T) {
 	}
 }
 
-// The toolkit knows the window of a page only once it is painted; the test driver finds another window.
+// The toolkit knows the window of a page only once it is painted; the test driver finds another
+// window.
 func TestFormInPlaceOfTheSettingsLeavesTheKeysToTheWindow(t *testing.T) {
 	u := newTestUI(t)
 	u.update(sample())

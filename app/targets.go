@@ -12,8 +12,8 @@ import (
 	"fairlead/app/widgets"
 )
 
-// targets shows the question whether a gateway may reach an address from this computer, in a window of
-// its own. It is a question of this computer's node, and not among those of the gateway.
+// targets shows the question whether a gateway may reach an address from this computer, in a window
+// of its own. It is a question of this computer's node, and not among those of the gateway.
 type targets struct {
 	app         fyne.App
 	showQuietly func(fyne.Window)

@@ -81,7 +81,7 @@ func TestEveryWayInIsListedAndClosed(t *testing.T) {
 		t.Errorf("the closed app: got %d %s, want 404", status, text)
 	}
 	if n := len(f.exposures(protocol.ExposureGrant)); n != 1 {
-		t.Errorf("got %d grants, want the one that was opened again: a rule that denies is none", n)
+		t.Errorf("got %d grants, want 1: the rule that was restored, and not the one that denies", n)
 	}
 	for title, e := range f.exposures(protocol.ExposureListener) {
 		if e.Close != nil {

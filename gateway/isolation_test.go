@@ -55,8 +55,8 @@ func (f *forwarding) set(name string, value any) {
 	ask(f.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: "services." + name, Value: protocol.Encode(value)})
 }
 
-// openAddresses opens the domain, with a certificate from a file or behind a proxy, and all ports. It
-// returns where the domain's listener is.
+// openAddresses opens the domain, with a certificate from a file or behind a proxy, and all ports.
+// It returns where the domain's listener is.
 func (f *forwarding) openAddresses(certificate string) (listen string) {
 	f.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -153,8 +153,8 @@ var gatewayRequests = []string{
 	"GET /oauth/register", "GET /.well-known/oauth-authorization-server", "GET /.well-known/oauth-protected-resource", "GET /pair",
 }
 
-// TestNoAddressOfAServiceLeadsToTheGateway sends requests for the gateway to each address of a service that
-// everyone may visit and of one with a sign-in, with each spelling of the host.
+// TestNoAddressOfAServiceLeadsToTheGateway sends requests for the gateway to each address of a
+// service that everyone may visit and of one with a sign-in, with each spelling of the host.
 func TestNoAddressOfAServiceLeadsToTheGateway(t *testing.T) {
 	f := newForwarding(t)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "the app at "+r.URL.Path) }))
@@ -193,8 +193,8 @@ func TestNoAddressOfAServiceLeadsToTheGateway(t *testing.T) {
 	}
 }
 
-// TestHostsOfOthersReachNothing sends hosts that are not a service's to each listener of services, and hosts
-// of a service to the listeners of the gateway.
+// TestHostsOfOthersReachNothing sends hosts that are not a service's to each listener of services,
+// and hosts of a service to the listeners of the gateway.
 func TestHostsOfOthersReachNothing(t *testing.T) {
 	f := newForwarding(t)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "the app at "+r.URL.Path) }))
@@ -233,8 +233,8 @@ func TestHostsOfOthersReachNothing(t *testing.T) {
 	}
 }
 
-// TestAServiceNeverLeadsToTheGateway publishes each address of the gateway, of which some are refused at
-// once, and visits it.
+// TestAServiceNeverLeadsToTheGateway publishes each address of the gateway, of which some are
+// refused at once, and visits it.
 func TestAServiceNeverLeadsToTheGateway(t *testing.T) {
 	f := newForwarding(t)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "the app") }))
@@ -302,7 +302,8 @@ func relay(t *testing.T, to string) string {
 	})
 }
 
-// TestTheProxyFollowsNoRedirect publishes an app that redirects to addresses that visitors cannot reach.
+// TestTheProxyFollowsNoRedirect publishes an app that redirects to addresses that visitors cannot
+// reach.
 func TestTheProxyFollowsNoRedirect(t *testing.T) {
 	f := newForwarding(t)
 	var to string

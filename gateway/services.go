@@ -57,8 +57,9 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 	return nil
 }
 
-// askAboutCertificates returns a function that asks the owner whether to trust the certificate that an
-// app shows, once for each, until it is answered. A denied one is not asked about again before a restart.
+// askAboutCertificates returns a function that asks the owner whether to trust the certificate that
+// an app shows, once for each, until it is answered. A denied one is not asked about again before a
+// restart.
 func (g *Gateway) askAboutCertificates() func(protocol.Service, *service.UnknownCertificate) {
 	var asked sync.Map // of arguments of the call
 	return func(v protocol.Service, unknown *service.UnknownCertificate) {
@@ -76,8 +77,8 @@ func (g *Gateway) askAboutCertificates() func(protocol.Service, *service.Unknown
 	}
 }
 
-// probe looks at the target of a service before it is published, as [service.Site.Probe] does. The error
-// for a target that is this gateway itself is a *protocol.Fault.
+// probe looks at the target of a service before it is published, as [service.Site.Probe] does. The
+// error for a target that is this gateway itself is a *protocol.Fault.
 func (g *Gateway) probe(ctx context.Context, id protocol.NodeID, t service.Target) error {
 	node, _ := g.hub.Node(id)
 	isHere := node.Local || node.Host != nil && publicnet.IsLoopback(node.Host.Address)
@@ -95,9 +96,9 @@ func (g *Gateway) probe(ctx context.Context, id protocol.NodeID, t service.Targe
 	return g.site.Probe(ctx, id, t)
 }
 
-// signInBase returns the gateway's own address for browsers that visit the host of a request. Providers
-// send them back to it. It is not 127.0.0.1, which some providers do not accept. A port for other
-// computers has none.
+// signInBase returns the gateway's own address for browsers that visit the host of a request.
+// Providers send them back to it. It is not 127.0.0.1, which some providers do not accept. A port
+// for other computers has none.
 func (g *Gateway) signInBase(r *http.Request) string {
 	at, domain := g.listenAddr(), g.config.Get().Services.Domain
 	switch {

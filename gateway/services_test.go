@@ -201,8 +201,8 @@ func TestALimitedTokenPublishesOnItsMachinesAlone(t *testing.T) {
 	}
 }
 
-// TestAVisitorAsksTheOwnerForAccess is let in by the answer, listed, and signed out in the middle of an
-// answer of the app.
+// TestAVisitorAsksTheOwnerForAccess is let in by the answer, listed, and signed out in the middle
+// of an answer of the app.
 func TestAVisitorAsksTheOwnerForAccess(t *testing.T) {
 	f := newForwarding(t)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,8 +23,8 @@ func (q *TargetQuestion) Answer(allow bool) {
 	}
 }
 
-// Targets asks the person about addresses, one after the other. Only this computer answers: the gateway
-// may be another person's. It is safe for concurrent use.
+// Targets asks the person about addresses, one after the other. Only this computer answers: the
+// gateway may be another person's. It is safe for concurrent use.
 type Targets struct {
 	// Question is the one that is asked now; nil for none.
 	Question *feed.Value[*TargetQuestion]
@@ -36,8 +36,8 @@ func newTargets() *Targets {
 	return &Targets{Question: feed.NewValue[*TargetQuestion](nil), asking: make(chan struct{}, 1)}
 }
 
-// For returns the function that asks for the node of a gateway. It fails with the cause of its context if
-// nobody answers in time.
+// For returns the function that asks for the node of a gateway. It fails with the cause of its
+// context if nobody answers in time.
 func (t *Targets) For(gateway string) func(ctx context.Context, target string) (bool, error) {
 	return func(ctx context.Context, target string) (bool, error) {
 		select {

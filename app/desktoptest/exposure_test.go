@@ -18,8 +18,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// publish publishes an app of this computer, to everyone or behind a sign-in, and answers the question
-// about that.
+// publish publishes an app of this computer, to everyone or behind a sign-in, and answers the
+// question about that.
 func (p *program) publish(c *client.Client, target, title string, signIn bool) protocol.Service {
 	p.t.Helper()
 	var machine protocol.NodeID
@@ -61,8 +61,8 @@ func (p *program) closeExposure() {
 	p.click(cancel.Sub(image.Pt(switchOffLeft, 0)))
 }
 
-// TestWhatIsPublicIsMarkedAndClosed publishes an app to everyone, finds it by the tray's mark, and closes
-// it on the page.
+// TestWhatIsPublicIsMarkedAndClosed publishes an app to everyone, finds it by the tray's mark, and
+// closes it on the page.
 func TestWhatIsPublicIsMarkedAndClosed(t *testing.T) {
 	p := startProgram(newDesktop(t))
 	c := p.gateway()

@@ -42,8 +42,8 @@ func TestGalleryOfFilledPages(t *testing.T) {
 	g.takeDetails()
 }
 
-// TestGalleryOfTransfers takes pictures of transfers that run and wait for their turn. The machine that
-// receives them stands still meanwhile.
+// TestGalleryOfTransfers takes pictures of transfers that run and wait for their turn. The machine
+// that receives them stands still meanwhile.
 func TestGalleryOfTransfers(t *testing.T) {
 	g := newGallery(t, "running")
 	g.clickText(mainWindow, "Start now")

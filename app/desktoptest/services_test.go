@@ -19,8 +19,8 @@ import (
 	"fairlead/gateway/protocol/client"
 )
 
-// TestAnAppIsPublishedAndDeletedInTheWindow publishes a small app through the form and its question, opens
-// its address with the link of the owner, adds a visitor, and deletes it.
+// TestAnAppIsPublishedAndDeletedInTheWindow publishes a small app through the form and its
+// question, opens its address with the link of the owner, adds a visitor, and deletes it.
 func TestAnAppIsPublishedAndDeletedInTheWindow(t *testing.T) {
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "the garden at ", r.URL.Path) }))
 	t.Cleanup(app.Close)

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// TestAVisitorWhoAsksIsLetInAndCutOffInTheWindow publishes an app for the owner alone. A visitor asks
-// for access, the owner allows it on the page Needs you and closes the app on the page Who can reach
-// what.
+// TestAVisitorWhoAsksIsLetInAndCutOffInTheWindow publishes an app for the owner alone. A visitor
+// asks for access, the owner allows it on the page Needs you and closes the app on the page Who can
+// reach what.
 func TestAVisitorWhoAsksIsLetInAndCutOffInTheWindow(t *testing.T) {
 	p := startProgram(newDesktop(t))
 	c := p.gateway()

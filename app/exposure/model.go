@@ -23,7 +23,8 @@ type group struct {
 	More int // left out
 }
 
-// groupsOf returns the ways in by kind that contain all words of a query, at most some of each kind.
+// groupsOf returns the ways in by kind that contain all words of a query, at most some of each
+// kind.
 func groupsOf(list []protocol.Exposure, query string, most int) (groups []group) {
 	words := strings.Fields(strings.ToLower(query))
 	for _, kind := range protocol.ExposureKinds {

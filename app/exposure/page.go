@@ -37,7 +37,8 @@ type Page struct {
 	now     func() time.Time
 }
 
-// shownAtFirst is the number of entries of a kind that are shown at first, and added by each "more".
+// shownAtFirst is the number of entries of a kind that are shown at first, and added by each
+// "more".
 const shownAtFirst = 50
 
 // New creates the page and follows the gateway until ctx ends.

@@ -22,7 +22,8 @@ type row struct {
 	bar   widgets.Actions
 }
 
-// buttonSpace is how much higher a button is than the title beside it, at the top and at the bottom.
+// buttonSpace is how much higher a button is than the title beside it, at the top and at the
+// bottom.
 const buttonSpace = 4
 
 func besideButton(name fyne.CanvasObject, b *widgets.Button) fyne.CanvasObject {

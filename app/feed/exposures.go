@@ -32,8 +32,8 @@ func (w *WaysIn) Load() {
 	})
 }
 
-// mayChange reports whether a change may open or close a way in. Forwards, which change each second while
-// they are used, are left to those who show them.
+// mayChange reports whether a change may open or close a way in. Forwards, which change each second
+// while they are used, are left to those who show them.
 func (w *WaysIn) mayChange(c protocol.Change) bool {
 	switch c.Kind {
 	case protocol.ChangeServices, protocol.ChangeDevices, protocol.ChangeApps, protocol.ChangeChannels, protocol.ChangeRules:

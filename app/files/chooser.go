@@ -47,8 +47,8 @@ type Chooser struct {
 	confirm *widgets.Button
 }
 
-// NewChooser creates a chooser that works until ctx ends. It calls done with the answer, which has no
-// paths if the person cancelled.
+// NewChooser creates a chooser that works until ctx ends. It calls done with the answer, which has
+// no paths if the person cancelled.
 func NewChooser(ctx context.Context, q system.Question, prefs *preferences.Store, done func(paths []string)) *Chooser {
 	c := &Chooser{
 		ctx: ctx, q: q, prefs: prefs, done: done, showHidden: prefs.Get().FilesHidden, list: newTable(), places: widgets.Col(0), body: container.NewStack(),

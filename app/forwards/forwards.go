@@ -1,6 +1,6 @@
-// Package forwards runs the forwards of this program: local ports that lead to ports of machines. They
-// are open as long as the program runs. Those that the person wants are opened again at its next start.
-// It knows no toolkit.
+// Package forwards runs the forwards of this program: local ports that lead to ports of machines.
+// They are open as long as the program runs. Those that the person wants are opened again at its
+// next start. It knows no toolkit.
 package forwards
 
 import (
@@ -66,7 +66,8 @@ type running struct {
 	cancel context.CancelFunc
 }
 
-// New creates the list. save stores the saved ones for the next start, and notify says why one ended.
+// New creates the list. save stores the saved ones for the next start, and notify says why one
+// ended.
 func New(save func([]Spec), notify func(text string)) *Forwards {
 	return &Forwards{List: feed.NewValue[[]Forward](nil), save: save, notify: notify, workers: crash.NewWorkers(), ready: make(chan struct{})}
 }
@@ -106,8 +107,8 @@ func (f *Forwards) Open(ctx context.Context, s Spec, saved bool) (Forward, error
 	}
 }
 
-// EndOwn closes a forward of this program with a local address, also if it is not open, and forgets it.
-// It reports whether there was one.
+// EndOwn closes a forward of this program with a local address, also if it is not open, and forgets
+// it. It reports whether there was one.
 func (f *Forwards) EndOwn(local string) bool {
 	f.mu.Lock()
 	w, ok := lists.Find(f.open, func(w *running) bool { return w.Local() == local })
@@ -151,8 +152,9 @@ func (f *Forwards) remove(w *running) {
 	f.change(func() { f.open = lists.Without(f.open, func(x *running) bool { return x == w }) })
 }
 
-// run runs a forward until ctx ends, somebody closes it, or it fails and is not saved. first gets the
-// result of the first attempt, which must succeed; nil: the forward is saved, and is tried again.
+// run runs a forward until ctx ends, somebody closes it, or it fails and is not saved. first gets
+// the result of the first attempt, which must succeed; nil: the forward is saved, and is tried
+// again.
 func (f *Forwards) run(ctx context.Context, w *running, first chan<- error) {
 	for {
 		err := f.attempt(ctx, w, func() {

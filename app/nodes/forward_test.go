@@ -23,8 +23,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// forwardsOfNAS are an own forward, one of the command line, one of another computer, and one of another
-// machine.
+// forwardsOfNAS are an own forward, one of the command line, one of another computer, and one of
+// another machine.
 func forwardsOfNAS() forwardList {
 	minute := func(n int) int64 { return pagetest.Noon.Add(-time.Duration(n) * time.Minute).UnixMilli() }
 	return forwardList{ForwardListResult: protocol.ForwardListResult{Forwards: []protocol.Forward{

@@ -42,8 +42,8 @@ func (w *forwardings) close(ctx context.Context, f forwardLine) error {
 	return feed.Send(ctx, w.p.e.Feed, protocol.ForwardClose, protocol.ForwardParams{ID: f.ID})
 }
 
-// forwardRows are the forwards on the page of a machine. A row stays while its forward is listed, so that
-// its buttons keep the focus while the numbers change.
+// forwardRows are the forwards on the page of a machine. A row stays while its forward is listed,
+// so that its buttons keep the focus while the numbers change.
 type forwardRows struct {
 	of   *forwardings
 	rows map[string]*forwardRow

@@ -101,7 +101,8 @@ func lastUse(at int64, now time.Time) string {
 	return "last used " + wording.When(at, now)
 }
 
-// browserURL returns the address for a browser of a local port, if the target is a usual port of HTTP.
+// browserURL returns the address for a browser of a local port, if the target is a usual port of
+// HTTP.
 func browserURL(local, target string) string {
 	_, text, err := net.SplitHostPort(target)
 	port, portErr := strconv.Atoi(text)
@@ -141,8 +142,8 @@ func targetText(target, machine string) string {
 	return "Leads to port " + port + " of " + host + ", as " + machine + " reaches it. Fairlead asks once at " + machine + " whether that is allowed."
 }
 
-// defaultLocal returns the local port that a target gets unless the person chooses one. Systems reserve
-// those below 1024.
+// defaultLocal returns the local port that a target gets unless the person chooses one. Systems
+// reserve those below 1024.
 func defaultLocal(target string) string {
 	_, port, _ := protocol.SplitTarget(target) // parseForwardTarget returned it
 	if port < 1024 {

@@ -42,8 +42,8 @@ type Page struct {
 	now      func() time.Time
 }
 
-// New creates the page and follows the gateway until ctx ends. own are the forwards of this program.
-// opened is called with the machine that is shown, which is empty for the list.
+// New creates the page and follows the gateway until ctx ends. own are the forwards of this
+// program. opened is called with the machine that is shown, which is empty for the list.
 func New(ctx context.Context, e host.Env, own *forwards.Forwards, opened func(protocol.NodeID)) *Page {
 	p := newPage(ctx, e, own, opened)
 	p.show(e.Feed.View()) // at once, so that an opened page does not flicker

@@ -87,7 +87,8 @@ func (p *Picker) question(w fyne.Window, q system.Question, done func([]string))
 	})
 }
 
-// addRecent returns a list of recent folders with a folder in front, without the oldest beyond five.
+// addRecent returns a list of recent folders with a folder in front, without the oldest beyond
+// five.
 func addRecent(list []string, dir string) []string {
 	list = append([]string{dir}, lists.Without(list, func(other string) bool { return other == dir })...)
 	return list[:min(len(list), 5)]

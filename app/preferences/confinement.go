@@ -14,8 +14,8 @@ type Confinement struct {
 	Folders []Folder `json:"grants,omitempty"`
 }
 
-// NetworkOrDefault returns whether commands may use the network. By default they may not, unless the
-// person allows it for one: a question offers that.
+// NetworkOrDefault returns whether commands may use the network. By default they may not, unless
+// the person allows it for one: a question offers that.
 func (c Confinement) NetworkOrDefault() string { return cmp.Or(c.Network, "ask") }
 
 // Folder is an additional folder outside the workspace.

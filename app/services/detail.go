@@ -147,7 +147,7 @@ func (d *detail) delete() {
 	d.do("The app was not deleted", func(ctx context.Context) error { return d.p.m.Delete(ctx, d.id) }, nil)
 }
 
-// linkResult makes links, and says once what a copied link does or why there is none.
+// linkResult creates links, and tells the person what a copied link does, or why it failed.
 type linkResult struct {
 	d    *detail
 	text *widgets.Paragraph
@@ -162,7 +162,7 @@ func (l linkResult) copy(email string) {
 	})
 }
 
-// make makes a link and uses it, or says why there is none.
+// make creates a link and passes it to use, or shows the error.
 func (l linkResult) make(email string, use func(url string)) {
 	p := l.d.p
 	bind.Go(p.ctx, func(ctx context.Context) (string, error) { return p.m.Link(ctx, l.d.id, email) }, func(url string, err error) {
@@ -175,7 +175,8 @@ func (l linkResult) make(email string, use func(url string)) {
 	})
 }
 
-// open opens an address of the app in the browser. Where visitors sign in, a link signs the owner in.
+// open opens an address of the app in the browser. Where visitors sign in, a link signs the owner
+// in.
 func (l linkResult) open(s protocol.Service, address string) {
 	p := l.d.p
 	if !s.SignIn {

@@ -24,9 +24,9 @@ func (s State) Service(id protocol.ServiceID) (protocol.Service, bool) {
 	return lists.Find(s.Services, func(v protocol.Service) bool { return v.ID == id })
 }
 
-// Model reads and changes the published apps. It is safe for concurrent use. Its methods block; those
-// that change something use the same tools as programs, and last until the person has answered the
-// question about that.
+// Model reads and changes the published apps. It is safe for concurrent use. Its methods block;
+// those that change something use the same tools as programs, and last until the person has
+// answered the question about that.
 type Model struct {
 	*feed.Loader[State]
 	Shown  *feed.Value[protocol.ServiceID] // the app whose visitors are loaded; empty: none
@@ -150,7 +150,7 @@ func (m Model) ReadTarget(ctx context.Context, text string) (string, error) {
 // errDenied is the end of a change that the person did not allow.
 var errDenied = errors.New("you did not allow it")
 
-// repeatAfter is the time after which a call that waits for the person is asked about again.
+// repeatAfter is the pause before a call that waits for the person is repeated.
 const repeatAfter = time.Second
 
 // call calls a tool, and waits as long as the person has not answered. out may be nil.

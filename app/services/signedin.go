@@ -12,8 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// signedIn lists who is signed in to an app and who visits it now. The rows stay while the same people
-// are listed, so that their buttons keep the focus while the numbers change.
+// signedIn lists who is signed in to an app and who visits it now. The rows stay while the same
+// people are listed, so that their buttons keep the focus while the numbers change.
 type signedIn struct {
 	d     *detail
 	list  widgets.Body

@@ -66,7 +66,8 @@ func (v visitors) rows(s protocol.Service) fyne.CanvasObject {
 	return widgets.Col(style.Gap, rows...)
 }
 
-// row is a visitor with a link, unless it is a pattern, and a button that removes it, unless it is nil.
+// row is a visitor with a link, unless it is a pattern, and a button that removes it, unless it is
+// nil.
 func (v visitors) row(name, email string, remove *widgets.Button) fyne.CanvasObject {
 	shown, _ := wording.Reveal(name)
 	text := widgets.NewText(shown, style.ColorText, "text")

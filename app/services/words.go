@@ -12,7 +12,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// stateText says whether an app can be visited now. warn is for what the person should not overlook.
+// stateText says whether an app can be visited now. warn is for what the person should not
+// overlook.
 func stateText(v feed.View, s protocol.Service) (text string, warn bool) {
 	n, ok := v.Machines.Find(s.NodeID)
 	switch {

@@ -27,8 +27,8 @@ func textRow(label, text string, buttons ...fyne.CanvasObject) fyne.CanvasObject
 	return labelledValue(label, value, buttons...)
 }
 
-// pathRow is a folder of the gateway's computer in one line, with a button that copies its whole path,
-// and one that opens it on this computer.
+// pathRow is a folder of the gateway's computer in one line, with a button that copies its whole
+// path, and one that opens it on this computer.
 func (p *view) pathRow(label, path string) fyne.CanvasObject {
 	value := widgets.NewText(path, style.ColorText, "text")
 	value.Ellipsis, value.IsPath = true, true

@@ -54,7 +54,8 @@ type Page struct {
 	gateways *gatewaysPage
 }
 
-// New creates the page, which shows the list and the page that was shown last. It lives until ctx ends.
+// New creates the page, which shows the list and the page that was shown last. It lives until ctx
+// ends.
 func New(ctx context.Context, e host.Env, o Options) *Page {
 	p := &Page{ctx: ctx, e: e, o: o, model: newModel(e.Feed), content: container.NewStack(), close: func() {}, current: -1}
 	p.entries = p.table()
@@ -284,8 +285,8 @@ func (p *Page) arrange() {
 	p.reportShown()
 }
 
-// reportShown remembers which page is shown, and tells the window. A list that is hidden gives up the keyboard:
-// otherwise it would keep receiving the keys.
+// reportShown remembers which page is shown, and tells the window. A list that is hidden gives up
+// the keyboard: otherwise it would keep receiving the keys.
 func (p *Page) reportShown() {
 	inPlace := p.narrow && p.inPlace
 	p.e.Prefs.Update(func(r *preferences.Preferences) { r.SettingsPage = p.entries[p.current].Title })

@@ -37,8 +37,8 @@ func TestFocusIsDrawn(t *testing.T) {
 	}
 }
 
-// The test driver treats the last window as the window of every object, as Fyne knows no window of what
-// it has not painted.
+// The test driver treats the last window as the window of every object, as Fyne knows no window of
+// what it has not painted.
 func TestKeysReachTheWindowThatHasTheKeyboard(t *testing.T) {
 	for name, o := range map[string]fyne.Focusable{"field": NewEntry(), "list": NewItemList(nil), "button": NewButton("Save", "", nil)} {
 		t.Run(name, func(t *testing.T) {

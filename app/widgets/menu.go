@@ -108,7 +108,8 @@ func ShortcutName(key string, shift bool) string {
 // KeyText describes a key that a view handles itself, for the sheet of shortcuts.
 type KeyText struct{ Keys, Text string }
 
-// PassShortcut passes an unused shortcut of the focused object to its window: Fyne calls only that object.
+// PassShortcut passes an unused shortcut of the focused object to its window: Fyne calls only that
+// object.
 func PassShortcut(o fyne.CanvasObject, s fyne.Shortcut) {
 	switch s.(type) {
 	case *desktop.CustomShortcut, *fyne.ShortcutUndo:
@@ -127,8 +128,9 @@ func PassKey(o fyne.CanvasObject, e *fyne.KeyEvent) {
 	}
 }
 
-// canvasOfFocused returns the canvas of the focused object. Fyne knows the canvas only of what it has
-// painted within the last minute: not of a field that was replaced, nor of a list that was never in view.
+// canvasOfFocused returns the canvas of the focused object. Fyne knows the canvas only of what it
+// has painted within the last minute: not of a field that was replaced, nor of a list that was
+// never in view.
 func canvasOfFocused(o fyne.CanvasObject) fyne.Canvas {
 	d := fyne.CurrentApp().Driver()
 	for _, w := range d.AllWindows() {

@@ -6,8 +6,8 @@ import (
 	"fyne.io/fyne/v2/widget"
 )
 
-// Fyne tells reading aids about plain containers and what is directly in them: not about what scrolls,
-// nor about the parts of other widgets. [Readable] lists these beside the content.
+// Fyne tells reading aids about plain containers and what is directly in them: not about what
+// scrolls, nor about the parts of other widgets. [Readable] lists these beside the content.
 
 // Readable returns the content of a window, in which reading aids find everything.
 func Readable(content fyne.CanvasObject) fyne.CanvasObject {
@@ -17,14 +17,15 @@ func Readable(content fyne.CanvasObject) fyne.CanvasObject {
 	return newReadable(content)
 }
 
-// newReadable returns a container with the content, which Fyne's walk does not enter, and the list of
-// what is in it.
+// newReadable returns a container with the content, which Fyne's walk does not enter, and the list
+// of what is in it.
 func newReadable(content fyne.CanvasObject) *fyne.Container {
 	list := container.NewWithoutLayout()
 	return container.NewStack(newReadContent(content, list), list)
 }
 
-// readContent is the content. Fyne asks for its role just before it walks the list, after each repaint.
+// readContent is the content. Fyne asks for its role just before it walks the list, after each
+// repaint.
 type readContent struct {
 	Frame
 	list *fyne.Container
@@ -79,8 +80,8 @@ type framed interface {
 	Compose(self fyne.Widget, content fyne.CanvasObject)
 }
 
-// appendEchoes appends what reading aids get of an object and of the objects in it, in reading order.
-// at is the position of the object's parent.
+// appendEchoes appends what reading aids get of an object and of the objects in it, in reading
+// order. at is the position of the object's parent.
 func appendEchoes(list []fyne.CanvasObject, o fyne.CanvasObject, at fyne.Position) []fyne.CanvasObject {
 	if o == nil || !o.Visible() {
 		return list
@@ -132,8 +133,8 @@ func (l *ItemList) AccessibleParts() []fyne.CanvasObject {
 	})
 }
 
-// EchoRows returns what reading aids get of the rows in view of a list with n rows, whose tops are a step
-// apart.
+// EchoRows returns what reading aids get of the rows in view of a list with n rows, whose tops are
+// a step apart.
 func EchoRows(l *widget.List, step float32, n int, row func(i int) (string, fyne.AccessibleRole)) (rows []fyne.CanvasObject) {
 	offset, size := l.GetScrollOffset(), l.Size()
 	for i := int(offset / step); i < min(int((offset+size.Height)/step)+1, n); i++ {

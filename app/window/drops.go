@@ -51,8 +51,8 @@ func (d *drops) Mark(at fyne.Position) (unmark func()) {
 	return m.UnmarkDrop
 }
 
-// Drop sends files of a machine to another one in the sidebar, or into the folder of another one on the
-// page.
+// Drop sends files of a machine to another one in the sidebar, or into the folder of another one on
+// the page.
 func (w *Window) Drop(d host.Drop) {
 	to, _, ok := w.side.machineAt(d.At)
 	folder := ""

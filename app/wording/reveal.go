@@ -52,8 +52,8 @@ func VisibleName(name string) string {
 	})
 }
 
-// ShortenPath leaves out folders in the middle of a path until it fits: /home/…/fairlead/logs. If its
-// last name alone is too long, it returns that.
+// ShortenPath leaves out folders in the middle of a path until it fits: /home/…/fairlead/logs. If
+// its last name alone is too long, it returns that.
 func ShortenPath(path string, fits func(string) bool) string {
 	sep := "/"
 	if !strings.Contains(path, sep) {

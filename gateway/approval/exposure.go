@@ -11,8 +11,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Exposures states what is allowed without a question beyond one chat: rules, permissions of apps and
-// the default of the settings.
+// Exposures states what is allowed without a question beyond one chat: rules, permissions of apps
+// and the default of the settings.
 func (r *Rules) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 	all, err := r.All(ctx)
 	var list []protocol.Exposure

@@ -73,8 +73,8 @@ type shareOut struct {
 // Probe connects to the target of a service; see [service.Site.Probe].
 type Probe func(context.Context, protocol.NodeID, service.Target) error
 
-// certificateOf returns the fingerprint of a certificate that the person has to trust for a target, and
-// what the answer says about it; both are empty if there is none.
+// certificateOf returns the fingerprint of a certificate that the person has to trust for a target,
+// and the note about it for the answer. Both are empty for a certificate that is valid.
 func (s services) certificateOf(ctx context.Context, node protocol.NodeID, t service.Target) (fingerprint, note string) {
 	if e, ok := errors.AsType[*service.UnknownCertificate](s.probe(ctx, node, t)); ok {
 		return e.Fingerprint(), ". " + e.Error()
@@ -134,8 +134,9 @@ func (s services) publish(ctx context.Context, x *call, in publishIn) (out publi
 
 func describePublished(v protocol.Service) publishOut { return publishOut{v.ID, v.URL, v.Mode} }
 
-// run calls one of the gateway's tools for services of a machine. The person is asked even about what they do
-// themselves on a command line: a program that has their token cannot publish anything unasked.
+// run calls one of the gateway's tools for services of a machine. The person is asked even about
+// what they do themselves on a command line: a program that has their token cannot publish anything
+// unasked.
 func (s services) run(ctx context.Context, x *call, node protocol.NodeID, name string, args any) (v protocol.Service, err error) {
 	x.about = node
 	r := struct{ Result *protocol.Service }{&v}

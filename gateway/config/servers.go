@@ -117,7 +117,8 @@ func hasMasked(path string) bool {
 }
 
 // hideSecrets replaces the secret values of servers and sign-in providers in a new value of a
-// setting. It returns them by their paths. A value that is masked already must have a stored secret.
+// setting. It returns them by their paths. A value that is masked already must have a stored
+// secret.
 func (s *Store) hideSecrets(path string, value json.RawMessage) (json.RawMessage, map[string]string, error) {
 	if !hasMasked(path) {
 		return value, map[string]string{}, nil

@@ -85,8 +85,8 @@ func folderName(path string) string {
 	return format.Line(path, 200)
 }
 
-// settingWords are the settings in the words of the windows. A machine that does not say one does not
-// limit its commands.
+// settingWords are the settings in the words of the windows. A machine that does not say one does
+// not limit its commands.
 var settingWords = map[string]string{
 	"read-only": "reading only", "workspace-write": "writing in the workspace", "full": "full access",
 	"ask": "after a question each time", "": "no limits",

@@ -163,8 +163,8 @@ const seenEvery = 5 * time.Minute
 const minContact = time.Minute
 
 // connect registers a device's connection; disconnect ends it, and is nil if the device's pairing
-// has ended. expired is called when the pairing expires during the connection. stale, and the result
-// of disconnect, report that the last contact should be stored.
+// has ended. expired is called when the pairing expires during the connection. stale, and the
+// result of disconnect, report that the last contact should be stored.
 func (r *registry) connect(id protocol.DeviceID, address string, expired func()) (disconnect func() (stale bool), stale bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

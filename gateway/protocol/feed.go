@@ -80,12 +80,12 @@ const (
 // Change is the payload of the feed event (extension). Kind determines which field is set. A change
 // can be applied twice: every field is a complete new value, except Delta, which has its offset.
 type Change struct {
-	// Kind names the change. session, message, run, delta, call, question, node, transfer, pull, status
-	// and notice set the field of that name (message with sessionKey). sessionDeleted and history
-	// set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten sets
-	// node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps, servers, localModels, services and forwards: load them again.
-	// resync: subscribe again.
+	// Kind names the change. session, message, run, delta, call, question, node, transfer, pull,
+	// status and notice set the field of that name (message with sessionKey). sessionDeleted and
+	// history set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten
+	// sets node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
+	// channels (with path), schedules, apps, servers, localModels, services and forwards: load them
+	// again. resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`

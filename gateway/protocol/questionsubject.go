@@ -108,7 +108,8 @@ type VisitSubject struct {
 	Verified string `json:"verified,omitempty"`
 	From     string `json:"from"`              // network address
 	Message  string `json:"message,omitempty"` // their own words, one line
-	// For is how long the answer lets them in: hour, day or always; empty while it is pending or denied.
+	// For is how long the answer lets them in: hour, day or always; empty while it is pending or
+	// denied.
 	For string `json:"for,omitempty"`
 }
 

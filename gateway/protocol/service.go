@@ -69,7 +69,7 @@ type ServiceUse struct {
 
 // ServiceVisitor is who is signed in to a service, or visits it now without a sign-in.
 type ServiceVisitor struct {
-	ID        string `json:"id,omitempty"` // of the sign-in; empty: there is none
+	ID        string `json:"id,omitempty"` // of the sign-in; empty without one
 	Email     string `json:"email,omitempty"`
 	IsOwner   bool   `json:"isOwner,omitempty"`
 	IsClaimed bool   `json:"isClaimed,omitempty"` // nobody has checked that the address is theirs

@@ -69,9 +69,9 @@ func (s *Queue) Withdraw(ctx context.Context, id protocol.QuestionID) error {
 	return err
 }
 
-// CancelOrphans cancels the questions from before this start of the gateway that nobody waits for. A
-// run that is active asks its own again. Who asks about the change of a file, a stranger or a visitor
-// returns.
+// CancelOrphans cancels the questions from before this start of the gateway that nobody waits for.
+// A run that is active asks its own again. Who asks about the change of a file, a stranger or a
+// visitor returns.
 func (s *Queue) CancelOrphans(ctx context.Context, startedAt time.Time, isActive func(protocol.RunID) bool) error {
 	return s.closePending(ctx, protocol.QuestionCancelled, "a restart", func(q protocol.Question) bool {
 		survives := q.Tool == protocol.KeepTool || q.Kind == protocol.AskSender || q.Kind == protocol.AskVisit

@@ -1,7 +1,7 @@
 // Package question holds everything that waits for the person: a call, a device that wants to pair,
-// a machine that offers more, an app that wants to connect, input for an MCP server, changed tools of
-// one, an unknown sender on a channel, somebody who wants to visit a published app. A kind of question has one file for its answers here, or
-// passes [Terms.Apply].
+// a machine that offers more, an app that wants to connect, input for an MCP server, changed tools
+// of one, an unknown sender on a channel, somebody who wants to visit a published app. A kind of
+// question has one file for its answers here, or passes [Terms.Apply].
 //
 // A question is a database row. It stays pending until exactly one thing closes it: an answer (the
 // first one wins, from whichever window), its expiry, or the end of whoever asked. The question of

@@ -23,8 +23,8 @@ const appCookie = "fairlead-app-"
 
 func (c appCookies) prefix() string { return appCookie + string(c.service) + "-" }
 
-// toBrowser makes the app's cookies those of the service's host alone, and keeps it from setting the
-// site's own or those of other apps.
+// toBrowser makes the app's cookies those of the service's host alone, and keeps it from setting
+// the site's own or those of other apps.
 func (c appCookies) toBrowser(h http.Header) {
 	var kept []string
 	for _, line := range h.Values("Set-Cookie") {

@@ -16,8 +16,8 @@ import (
 	"fairlead/gateway/signin"
 )
 
-// newMailServer starts a mail server (RFC 5321) without encryption, makes it that of the settings, and
-// returns what it received: the envelope, and then the mail.
+// newMailServer starts a mail server (RFC 5321) without encryption, makes it that of the settings,
+// and returns what it received: the envelope, and then the mail.
 func newMailServer(t *testing.T, s *site) <-chan string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

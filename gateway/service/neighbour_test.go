@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestAPageOfAnotherAppUsesNoSignIn sends what a browser sends for a page of another app, at another port
-// of the same host or another name below the same domain, together with the visitor's cookie.
+// TestAPageOfAnotherAppUsesNoSignIn sends what a browser sends for a page of another app, at
+// another port of the same host or another name below the same domain, together with the visitor's
+// cookie.
 func TestAPageOfAnotherAppUsesNoSignIn(t *testing.T) {
 	s := newSite(t)
 	v := s.publish(t, app(t, hello).URL, nil)

@@ -85,8 +85,8 @@ func answer(w http.ResponseWriter, r *http.Request, status int, p page) {
 		policy += "; script-src 'self'; connect-src 'self'"
 	}
 	h.Set("Content-Security-Policy", policy)
-	// The app must not see the link, but with no-referrer browsers send the page's own form with the origin
-	// null, as if another site had sent it.
+	// The app must not see the link, but with no-referrer browsers send the page's own form with the
+	// origin null, as if another site had sent it.
 	h.Set("Referrer-Policy", "strict-origin")
 	w.WriteHeader(status)
 	_ = pageTemplate.Execute(w, p) // the visitor may have left

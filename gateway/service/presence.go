@@ -170,8 +170,8 @@ func (p *presence) leave(v *visitor) {
 	v.lastUsed = time.Now()
 }
 
-// cut ends the visits of a service for which gone returns true, with their open streams. What decides
-// about the right to visit must have changed before.
+// cut ends the visits of a service for which gone returns true, with their open streams. What
+// decides about the right to visit must have changed before.
 func (p *presence) cut(id protocol.ServiceID, gone func(store.Visit) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -78,8 +78,8 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 const forwardedHeader = "Fairlead-Service"
 
 // RefuseForwarded returns a handler of a gateway's listener that refuses requests that some service
-// passes on. Otherwise a service whose target is a gateway, at whichever of its addresses, would open
-// the gateway to visitors, or a service that leads to itself would call itself without end.
+// passes on. Otherwise a service whose target is a gateway, at whichever of its addresses, would
+// open the gateway to visitors, or a service that leads to itself would call itself without end.
 func RefuseForwarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := r.Header[forwardedHeader]; ok {
@@ -90,9 +90,9 @@ func RefuseForwarded(next http.Handler) http.Handler {
 	})
 }
 
-// isFromNeighbour reports whether a page of another app, at a port of the same host or at another name
-// below the same domain, makes a request in the background. Browsers send cookies along with it. Links
-// between apps work.
+// isFromNeighbour reports whether a page of another app, at a port of the same host or at another
+// name below the same domain, makes a request in the background. Browsers send cookies along with
+// it. Links between apps work.
 func isFromNeighbour(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-site":

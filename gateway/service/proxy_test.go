@@ -94,8 +94,9 @@ func TestALinkTakesASignedInOwnerToTheAppUnused(t *testing.T) {
 	}
 }
 
-// TestBrowsersSendTheFormOfALinkWithItsOrigin: with the policy no-referrer, they send the origin null, and
-// the form is refused as another site's. With any wider policy than the origin, the app would get the link.
+// TestBrowsersSendTheFormOfALinkWithItsOrigin: with the policy no-referrer, they send the origin
+// null, and the form is refused as another site's. With any wider policy than the origin, the app
+// would get the link.
 func TestBrowsersSendTheFormOfALinkWithItsOrigin(t *testing.T) {
 	s := newSite(t)
 	v := s.publish(t, app(t, hello).URL, nil)
@@ -223,8 +224,8 @@ func TestTheAppSeesNeitherOurCookieNorForgedAddresses(t *testing.T) {
 	}
 }
 
-// TestAppsThatCompareOriginsSeeOneHost: an app compares the origin of a form with X-Forwarded-Host if it
-// trusts that header, as copyparty and Rails do, and with Host otherwise.
+// TestAppsThatCompareOriginsSeeOneHost: an app compares the origin of a form with X-Forwarded-Host
+// if it trusts that header, as copyparty and Rails do, and with Host otherwise.
 func TestAppsThatCompareOriginsSeeOneHost(t *testing.T) {
 	var got http.Header
 	srv := app(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Clone() })

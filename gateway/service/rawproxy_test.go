@@ -29,8 +29,8 @@ func (s *site) raw(t *testing.T, text string) string {
 	return string(data)
 }
 
-// TestNoRequestIsSmuggledToAnApp sends requests whose end two servers could see at different places. The
-// app must see no second request, and none under another name.
+// TestNoRequestIsSmuggledToAnApp sends requests whose end two servers could see at different
+// places. The app must see no second request, and none under another name.
 func TestNoRequestIsSmuggledToAnApp(t *testing.T) {
 	var mu sync.Mutex
 	var seen []string
@@ -76,8 +76,8 @@ func TestNoRequestIsSmuggledToAnApp(t *testing.T) {
 	}
 }
 
-// TestTheAppDecidesWhetherAnUploadContinues waits for 100 Continue before it sends the body, and sends a
-// trailer after it.
+// TestTheAppDecidesWhetherAnUploadContinues waits for 100 Continue before it sends the body, and
+// sends a trailer after it.
 func TestTheAppDecidesWhetherAnUploadContinues(t *testing.T) {
 	srv := app(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/no" {

@@ -50,8 +50,8 @@ func verifiedBy(v store.Visit) string {
 	return cmp.Or(v.Verified, "a link that you gave out")
 }
 
-// serve takes the form with which a visitor asks for access. known is their sign-in, with an address
-// that is not on the list; zero for others. form is the page that has the form.
+// serve takes the form with which a visitor asks for access. known is their sign-in, with an
+// address that is not on the list; zero for others. form is the page that has the form.
 func (q *requests) serve(w http.ResponseWriter, r *http.Request, s protocol.Service, known store.Visit, form page) {
 	if r.Method != http.MethodPost {
 		http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -56,10 +56,10 @@ type requests struct {
 	asking    sync.Mutex // held while the open requests are counted and one is added
 }
 
-// ask asks the owner about a visitor, and returns the secret with which the same browser gets in after
-// the answer. The error is a *protocol.Fault if the address is invalid, or protocol.ErrTooMany, also
-// if somebody asks with the same address, or was denied within a day: whoever comes second must not
-// get in with the answer to the first, nor learn more about it.
+// ask asks the owner about a visitor, and returns the secret with which the same browser gets in
+// after the answer. The error is a *protocol.Fault if the address is invalid, or
+// protocol.ErrTooMany, also if somebody asks with the same address, or was denied within a day:
+// whoever comes second must not get in with the answer to the first, nor learn more about it.
 func (q *requests) ask(ctx context.Context, s protocol.Service, asks protocol.VisitSubject) (secret string, err error) {
 	if asks.Email, err = normalAddress(asks.Email); err == nil && strings.Contains(asks.Email, "*") {
 		err = invalid("%q is a pattern, not an address", asks.Email)

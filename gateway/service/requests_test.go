@@ -24,8 +24,8 @@ func (s *site) ask(t *testing.T, b *http.Client, v protocol.Service, email, mess
 	return read(t)(b.PostForm(v.URL+askPath, url.Values{"email": {email}, "message": {message}}))
 }
 
-// asked returns the pending questions about visitors.
-func (s *site) asked(t *testing.T) []protocol.Question {
+// pending returns the pending questions about visitors.
+func (s *site) pending(t *testing.T) []protocol.Question {
 	t.Helper()
 	list, err := s.questions.Pending(t.Context())
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *site) asked(t *testing.T) []protocol.Question {
 // decide answers the only question about a visitor, and returns it.
 func (s *site) decide(t *testing.T, decision, duration string) protocol.Question {
 	t.Helper()
-	list := s.asked(t)
+	list := s.pending(t)
 	if len(list) != 1 {
 		t.Fatalf("got %d questions, want one", len(list))
 	}
@@ -56,8 +56,8 @@ func wantPage(t *testing.T, b *http.Client, v protocol.Service, status int, text
 	}
 }
 
-// inMemory runs a test in a bubble, with a site whose app says hello, and streams at /stream until the
-// visitor is cut.
+// inMemory runs a test in a bubble, with a site whose app says hello, and streams at /stream until
+// the visitor is cut.
 func inMemory(t *testing.T, f func(*testing.T, *site)) {
 	synctest.Test(t, func(t *testing.T) {
 		f(t, newSiteInMemory(t, func(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +156,7 @@ func TestADeniedVisitorIsToldAndMayAskAgainAfterADay(t *testing.T) {
 				t.Errorf("%s asks again and gets %d %q, want a refusal", name, status, text)
 			}
 		}
-		if list := s.asked(t); len(list) > 0 {
+		if list := s.pending(t); len(list) > 0 {
 			t.Errorf("got the questions %+v, want none", list)
 		}
 		time.Sleep(deniedFor)
@@ -174,14 +174,14 @@ func TestAQuestionThatNobodyAnswersEndsAfterADay(t *testing.T) {
 		s.ask(t, b, v, "ann@example.com", "")
 		time.Sleep(requestLife + time.Second)
 		wantPage(t, b, v, http.StatusUnauthorized, "Sign in")
-		if list := s.asked(t); len(list) > 0 {
+		if list := s.pending(t); len(list) > 0 {
 			t.Errorf("got the questions %+v, want none", list)
 		}
 	})
 }
 
-// TestAnAnswerLetsInOnlyWhoAsked has somebody else ask with the same address, and take the cookie of
-// the one who waits to another service.
+// TestAnAnswerLetsInOnlyWhoAsked has somebody else ask with the same address, and take the cookie
+// of the one who waits to another service.
 func TestAnAnswerLetsInOnlyWhoAsked(t *testing.T) {
 	s := newSite(t)
 	srv := app(t, hello)
@@ -221,7 +221,7 @@ func TestAFormOfAnotherSiteAsksNobody(t *testing.T) {
 			t.Errorf("%s %s: got %d %q, want 403", name, value, status, text)
 		}
 	}
-	if list := s.asked(t); len(list) > 0 {
+	if list := s.pending(t); len(list) > 0 {
 		t.Errorf("got the questions %+v, want none", list)
 	}
 }
@@ -230,7 +230,7 @@ func TestWhatAVisitorWritesIsPlainText(t *testing.T) {
 	s := newSite(t)
 	v := s.publish(t, "3000", nil)
 	s.ask(t, s.browser(t), v, "ann@example.com", "<script>alert(1)</script>\n\x1b[31mred\u202eevil "+strings.Repeat("x", 1000))
-	got := s.asked(t)[0].Visit.Message
+	got := s.pending(t)[0].Visit.Message
 	if !strings.HasPrefix(got, "<script>alert(1)</script> redevil xxx") || len([]rune(got)) > maxMessage {
 		t.Errorf("the message is %q, want one line of at most %d characters without control characters", got, maxMessage)
 	}
@@ -242,13 +242,13 @@ func TestWhatAVisitorWritesIsPlainText(t *testing.T) {
 			t.Errorf("%q: got %d %s, want 400 and the form with the problem, as text", email, status, text)
 		}
 	}
-	if n := len(s.asked(t)); n != 1 {
+	if n := len(s.pending(t)); n != 1 {
 		t.Errorf("got %d questions, want the first alone", n)
 	}
 }
 
-// TestAFloodOfRequestsLeavesTheQueueShort asks with many addresses, from one network address and from
-// many, at several services.
+// TestAFloodOfRequestsLeavesTheQueueShort asks with many addresses, from one network address and
+// from many, at several services.
 func TestAFloodOfRequestsLeavesTheQueueShort(t *testing.T) {
 	s := newSite(t)
 	v := s.publish(t, "3000", nil)
@@ -257,7 +257,7 @@ func TestAFloodOfRequestsLeavesTheQueueShort(t *testing.T) {
 			t.Fatalf("request %d of one source: got %d %q, want 429", i, status, text)
 		}
 	}
-	if n := len(s.asked(t)); n != maxOfSource {
+	if n := len(s.pending(t)); n != maxOfSource {
 		t.Errorf("of one source: got %d questions, want %d", n, maxOfSource)
 	}
 	flood := func(verified string) {
@@ -270,7 +270,7 @@ func TestAFloodOfRequestsLeavesTheQueueShort(t *testing.T) {
 				s.site.requests.ask(t.Context(), w, protocol.VisitSubject{Email: fmt.Sprintf("b%d-%d@example.com", i, j), From: fmt.Sprintf("2001:db8:%d:%d::1", i, j), Verified: verified})
 			}
 			if i == 0 && verified == "" {
-				if n := len(s.asked(t)); n != maxOfService {
+				if n := len(s.pending(t)); n != maxOfService {
 					t.Errorf("of one service: got %d questions, want %d", n, maxOfService)
 				}
 				_, err := s.site.requests.ask(t.Context(), v, protocol.VisitSubject{Email: "real@example.com", From: "192.0.2.9", Verified: "Google"})
@@ -281,7 +281,7 @@ func TestAFloodOfRequestsLeavesTheQueueShort(t *testing.T) {
 		}
 	}
 	flood("")
-	if n := len(s.asked(t)); n != maxRequests {
+	if n := len(s.pending(t)); n != maxRequests {
 		t.Errorf("of all services: got %d questions, want %d", n, maxRequests)
 	}
 	if a, b := sourceOf("2001:db8:1:2::1"), sourceOf("2001:db8:1:2:ffff::9%eth0"); a != b {
@@ -294,9 +294,9 @@ func TestARequestSurvivesARestart(t *testing.T) {
 	v := s.publish(t, app(t, hello).URL, nil)
 	b := s.browser(t)
 	s.ask(t, b, v, "ann@example.com", "")
-	before := s.asked(t)[0]
+	before := s.pending(t)[0]
 	s.reload(t)
-	if after := s.asked(t); len(after) != 1 || after[0].ID != before.ID || after[0].Hash != before.Hash {
+	if after := s.pending(t); len(after) != 1 || after[0].ID != before.ID || after[0].Hash != before.Hash {
 		t.Fatalf("got %+v, want the same question", after)
 	}
 	if err := s.questions.CancelOrphans(t.Context(), time.Now(), func(protocol.RunID) bool { return false }); err != nil {
@@ -319,7 +319,7 @@ func TestAnAnswerThatIsNotStoredLetsNobodyIn(t *testing.T) {
 	b := s.browser(t)
 	s.ask(t, b, v, "ann@example.com", "")
 	s.site.requests.store = fullStore{s.db.Services}
-	q := s.asked(t)[0]
+	q := s.pending(t)[0]
 	for _, c := range []struct {
 		duration string
 		want     error
@@ -338,8 +338,8 @@ func TestAnAnswerThatIsNotStoredLetsNobodyIn(t *testing.T) {
 	}
 }
 
-// TestAKnownVisitorAsksWithTheirOwnAddress takes somebody off the list who then asks again, and claims
-// to be somebody else.
+// TestAKnownVisitorAsksWithTheirOwnAddress takes somebody off the list who then asks again, and
+// claims to be somebody else.
 func TestAKnownVisitorAsksWithTheirOwnAddress(t *testing.T) {
 	s := newSite(t)
 	v := s.publish(t, app(t, hello).URL, func(d *Definition) { d.Visitors = []string{"ann@example.com"} })
@@ -378,7 +378,7 @@ func TestADeletedServiceHasNoQuestions(t *testing.T) {
 	if _, err := s.Delete(t.Context(), v.ID, "owner"); err != nil {
 		t.Fatal(err)
 	}
-	if list := s.asked(t); len(list) > 0 {
+	if list := s.pending(t); len(list) > 0 {
 		t.Errorf("got the questions %+v, want none", list)
 	}
 }

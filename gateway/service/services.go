@@ -125,8 +125,8 @@ func (s *Services) Get(id protocol.ServiceID) (protocol.Service, error) {
 	return protocol.Service{}, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("there is no service %s: network_directory lists them", id))
 }
 
-// Visit returns the enabled service whose host name begins with name, and a context that ends when the
-// service changes. Without such a service, ok is false.
+// Visit returns the enabled service whose host name begins with name, and a context that ends when
+// the service changes. Without such a service, ok is false.
 func (s *Services) Visit(name string) (v protocol.Service, ctx context.Context, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,8 @@ const (
 	lastPort  = 9799
 )
 
-// freePorts returns two ports that no other service has and no other program uses; 0 if none is left.
+// freePorts returns two ports that no other service has and no other program uses; 0 if none is
+// left.
 func (s *Services) freePorts() (network, local int) {
 	taken := make(map[int]bool)
 	for _, v := range s.List() {
@@ -279,8 +280,9 @@ func CheckShare(action string, emails []string) error {
 	return err
 }
 
-// Share changes or lists who may visit a service. The visits of those who are taken off the list end,
-// also if they were let in for some time. The error is a *protocol.Fault, or that of the store.
+// Share changes or lists who may visit a service. The visits of those who are taken off the list
+// end, also if they were let in for some time. The error is a *protocol.Fault, or that of the
+// store.
 func (s *Services) Share(ctx context.Context, id protocol.ServiceID, action string, emails []string, by string) (protocol.Service, error) {
 	if err := CheckShare(action, emails); err != nil {
 		return protocol.Service{}, err
@@ -347,8 +349,8 @@ func (s *Services) Delete(ctx context.Context, id protocol.ServiceID, by string)
 	return v, nil
 }
 
-// Close switches a service off, which ends its visits at once. The error is a *protocol.Fault, or that
-// of the store.
+// Close switches a service off, which ends its visits at once. The error is a *protocol.Fault, or
+// that of the store.
 func (s *Services) Close(ctx context.Context, by string, p protocol.ServiceParams) error {
 	off := false
 	_, err := s.Update(ctx, p.ID, Change{Enabled: &off}, by)
@@ -376,8 +378,8 @@ func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by str
 	return s.put(ctx, v, what, by, gone)
 }
 
-// put stores a service and ends its visits: all of them, or with gone only those for which it returns
-// true, which are deleted, and those whom the service does not let in any more.
+// put stores a service and ends its visits: all of them, or with gone only those for which it
+// returns true, which are deleted, and those whom the service does not let in any more.
 func (s *Services) put(ctx context.Context, v protocol.Service, what, by string, gone func(store.Visit) bool) (protocol.Service, error) {
 	v.URL, v.Addresses = "", nil // which follow the settings
 	put := func() error { return s.store.Put(ctx, v, audit(what, by, v)) }

@@ -32,7 +32,8 @@ func (p *Site) Visitors(ctx context.Context, in protocol.ServiceParams) (protoco
 	return protocol.ServiceVisitsResult{Visitors: list}, err
 }
 
-// idOf names a sign-in without its secret: the hash is too long to type, and its beginning names one.
+// idOf names a sign-in without its secret: the hash is too long to type, and its beginning names
+// one.
 func idOf(v store.Visit) string { return v.Hash[:16] }
 
 // SignOut ends a visitor's sign-in, and then their open pages.

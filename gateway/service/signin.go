@@ -29,8 +29,8 @@ type SignIn interface {
 	EndOffer(*http.Request)
 }
 
-// SignInName is the first part of the host name to which providers send browsers back. No service has
-// it: their names end at random.
+// SignInName is the first part of the host name to which providers send browsers back. No service
+// has it: their names end at random.
 const SignInName = "signin"
 
 // ServeCallback serves [signin.CallbackPath], to which providers send browsers back.
@@ -67,8 +67,8 @@ func (v *Visits) prove(w http.ResponseWriter, r *http.Request, s protocol.Servic
 	}
 }
 
-// welcome signs in who has proven an address, whether or not it is on the list: check decides at each
-// request what they may do.
+// welcome signs in who has proven an address, whether or not it is on the list: check decides at
+// each request what they may do.
 func (v *Visits) welcome(w http.ResponseWriter, r *http.Request, s protocol.Service, proof signin.Proof) error {
 	secret, now, life := rand.Text(), time.Now(), visitLife
 	visit := store.Visit{Hash: hash(secret), Service: s.ID, IsOwner: proof.IsOwner, Verified: proof.Provider}
@@ -99,8 +99,8 @@ func (v *Visits) welcome(w http.ResponseWriter, r *http.Request, s protocol.Serv
 	return nil
 }
 
-// goOn leads a visitor who has just signed in to a path of the app. A browser comes by the offer of a
-// passkey if the visitor has none.
+// goOn leads a visitor who has just signed in to a path of the app. A browser comes by the offer of
+// a passkey if the visitor has none.
 func (v *Visits) goOn(w http.ResponseWriter, r *http.Request, s protocol.Service, visit store.Visit, to string) {
 	who := signin.Visitor{Email: visit.Email, IsOwner: visit.IsOwner}
 	if strings.Contains(r.Header.Get("Accept"), "text/html") && v.signIn.OfferPasskey(w, r, s, who) {

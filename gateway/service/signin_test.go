@@ -52,7 +52,8 @@ func newIssuer(t *testing.T, s *site) *mockoidc.MockOIDC {
 	return m
 }
 
-// signInWith returns the address of the button of a provider, for a visitor who wants to open a path.
+// signInWith returns the address of the button of a provider, for a visitor who wants to open a
+// path.
 func signInWith(t *testing.T, site, provider, to string) string {
 	t.Helper()
 	return site + "/.fairlead/signin?" + url.Values{"with": {provider}, "to": {to}}.Encode()

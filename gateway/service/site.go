@@ -22,7 +22,8 @@ import (
 // offline.
 type Dial func(ctx context.Context, node protocol.NodeID, service protocol.ServiceID, t Target) (net.Conn, error)
 
-// Site serves the services under their host names: it lets visitors in and passes their requests on.
+// Site serves the services under their host names: it lets visitors in and passes their requests
+// on.
 type Site struct {
 	services  *Services
 	visits    *Visits

@@ -15,8 +15,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// UnknownCertificate is the failure of a connection to an app whose certificate is neither valid nor
-// trusted by the owner.
+// UnknownCertificate is the failure of a connection to an app whose certificate is neither valid
+// nor trusted by the owner.
 type UnknownCertificate struct {
 	Leaf *x509.Certificate
 }
@@ -42,9 +42,9 @@ func (e *UnknownCertificate) Fingerprint() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// handshake begins TLS with a target. The certificate of an app on the machine itself is not checked:
-// nothing leaves the machine, and such apps make their own. Another one must be valid, or the one with
-// the trusted fingerprint.
+// handshake begins TLS with a target. The certificate of an app on the machine itself is not
+// checked: nothing leaves the machine, and such apps make their own. Another one must be valid, or
+// the one with the trusted fingerprint.
 func handshake(ctx context.Context, plain net.Conn, t Target, trusted string) (net.Conn, error) {
 	check := func(s tls.ConnectionState) error {
 		leaf := s.PeerCertificates[0]
@@ -72,8 +72,8 @@ func handshake(ctx context.Context, plain net.Conn, t Target, trusted string) (n
 // probeLimit bounds a look at the certificate of a target.
 const probeLimit = 10 * time.Second
 
-// Probe connects to a target of a machine. It fails with an [*UnknownCertificate] if the owner would
-// have to trust the target's certificate, and does not look at a target without one.
+// Probe connects to a target of a machine. It fails with an [*UnknownCertificate] if the owner
+// would have to trust the target's certificate, and does not look at a target without one.
 func (p *Site) Probe(ctx context.Context, node protocol.NodeID, t Target) error {
 	if !t.TLS || publicnet.IsLoopback(t.Host) {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// TestAnUnknownCertificateIsUsedOnlyAfterAYes publishes an app whose certificate nobody vouches for.
+// TestAnUnknownCertificateIsUsedOnlyAfterAYes publishes an app whose certificate nobody vouches
+// for.
 func TestAnUnknownCertificateIsUsedOnlyAfterAYes(t *testing.T) {
 	first := httptest.NewTLSServer(http.HandlerFunc(hello))
 	t.Cleanup(first.Close)

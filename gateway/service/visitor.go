@@ -66,8 +66,8 @@ func (v *visitor) info() protocol.ServiceVisitor {
 	}
 }
 
-// sourceOf returns what addresses of one visitor have in common: all of IPv4, the network of IPv6, in
-// which a visitor can choose any number of addresses.
+// sourceOf returns what addresses of one visitor have in common: all of IPv4, the network of IPv6,
+// in which a visitor can choose any number of addresses.
 func sourceOf(address string) string {
 	a, err := netip.ParseAddr(address)
 	if err != nil {

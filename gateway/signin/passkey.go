@@ -38,8 +38,8 @@ const (
 //go:embed passkey.js
 var script []byte
 
-// takesPasskeys reports whether browsers keep passkeys for the host of a request apart from those for
-// other services: it is a name of the service alone, reached over TLS or on this computer.
+// takesPasskeys reports whether browsers keep passkeys for the host of a request apart from those
+// for other services: it is a name of the service alone, reached over TLS or on this computer.
 func takesPasskeys(r *http.Request, v protocol.Service) bool {
 	host := hostname(r)
 	return strings.HasPrefix(host, v.Name+".") && (r.TLS != nil || strings.HasSuffix(host, ".localhost"))
@@ -53,9 +53,9 @@ func hostname(r *http.Request) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }
 
-// OfferPasskey lets a visitor who has just signed in make a passkey, if it is the first for a service.
-// The offer ends when the visitor reaches the app: its scripts have the same origin, and could otherwise
-// make a passkey for themselves.
+// OfferPasskey lets a visitor who has just signed in make a passkey, if it is the first for a
+// service. The offer ends when the visitor reaches the app: its scripts have the same origin, and
+// could otherwise make a passkey for themselves.
 func (s *SignIn) OfferPasskey(w http.ResponseWriter, r *http.Request, v protocol.Service, who Visitor) bool {
 	if !takesPasskeys(r, v) {
 		return false
@@ -78,8 +78,8 @@ func (s *SignIn) EndOffer(r *http.Request) {
 	}
 }
 
-// addCeremony adds an attempt with a passkey that the browser of a request continues; false if too many
-// are open.
+// addCeremony adds an attempt with a passkey that the browser of a request continues; false if too
+// many are open.
 func (s *SignIn) addCeremony(w http.ResponseWriter, r *http.Request, a attempt) bool {
 	cookie := newSecret()
 	if !s.ceremonies.add(cookie, a, time.Now()) {
@@ -89,7 +89,8 @@ func (s *SignIn) addCeremony(w http.ResponseWriter, r *http.Request, a attempt) 
 	return true
 }
 
-// takeCeremony returns and removes the attempt with a passkey that the browser of a request continues.
+// takeCeremony returns and removes the attempt with a passkey that the browser of a request
+// continues.
 func (s *SignIn) takeCeremony(r *http.Request, v protocol.Service) (a attempt, ok bool) {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
@@ -210,7 +211,8 @@ func (s *SignIn) passkeyOptions(w http.ResponseWriter, r *http.Request, rp *weba
 	return json.NewEncoder(w).Encode(options)
 }
 
-// finishPasskey takes the answer of an authenticator: it stores a new passkey, or proves who has one.
+// finishPasskey takes the answer of an authenticator: it stores a new passkey, or proves who has
+// one.
 func (s *SignIn) finishPasskey(w http.ResponseWriter, r *http.Request, rp *webauthn.WebAuthn, v protocol.Service) (*Proof, error) {
 	a, ok := s.takeCeremony(r, v)
 	if !ok || a.ceremony == nil {

@@ -18,8 +18,8 @@ import (
 // definition is a provider as the settings have it.
 type definition struct{ name, title, issuer, clientID, secret string }
 
-// github is the name of the provider that is GitHub, or a server of one's own of it. It is no OpenID
-// Connect issuer.
+// github is the name of the provider that is GitHub, or a server of one's own of it. It is no
+// OpenID Connect issuer.
 const github = "github"
 
 // presets are the titles and issuers of providers by name.
@@ -29,7 +29,8 @@ var presets = map[string][2]string{
 	github:      {"GitHub", "https://github.com"},
 }
 
-// definition returns a provider of the settings; ok is false if there is none or it is not complete.
+// definition returns a provider of the settings; ok is false if there is none or it is not
+// complete.
 func (s *SignIn) definition(name string) (d definition, ok bool) {
 	c, ok := s.o.Config().SignIn[name]
 	secret, _ := s.o.Secret("services.signIn." + name + ".clientSecret")
@@ -48,7 +49,8 @@ type provider struct {
 // client makes the requests to providers. It follows the system's proxy settings.
 var client = &http.Client{Timeout: 20 * time.Second}
 
-// provider returns the provider of a definition. It asks its issuer for its addresses the first time.
+// provider returns the provider of a definition. It asks its issuer for its addresses the first
+// time.
 func (s *SignIn) provider(ctx context.Context, d definition) (*provider, error) {
 	s.mu.Lock()
 	p := s.providers[d.name]

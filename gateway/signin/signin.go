@@ -1,6 +1,6 @@
-// Package signin has the ways in which a visitor of a published service proves an email address: at a
-// provider such as Google, or any OpenID Connect issuer; by a link that is mailed to it; and after the
-// first time by a passkey.
+// Package signin has the ways in which a visitor of a published service proves an email address: at
+// a provider such as Google, or any OpenID Connect issuer; by a link that is mailed to it; and
+// after the first time by a passkey.
 //
 // A sign-in begins and ends on the host of the service, because its cookie binds the sign-in to one
 // browser. In between, the provider sends the browser to one address for all services, which hands
@@ -131,8 +131,9 @@ func (s *SignIn) Ways(r *http.Request, v protocol.Service) Ways {
 // TooMany is the refusal of a source that makes too many attempts.
 var TooMany = &Refusal{Status: http.StatusTooManyRequests, Title: "Too many attempts", Text: "Wait a minute, then try again."}
 
-// Serve answers a request for a path of this package on the host of a service; forms of other sites are
-// refused before. It returns what the visitor has proven, or a *Refusal; without both, it has answered.
+// Serve answers a request for a path of this package on the host of a service; forms of other sites
+// are refused before. It returns what the visitor has proven, or a *Refusal; without both, it has
+// answered.
 func (s *SignIn) Serve(w http.ResponseWriter, r *http.Request, v protocol.Service) (*Proof, error) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, PasskeyPath):
@@ -181,8 +182,8 @@ var staleAttempt = &Refusal{
 	Status: http.StatusBadRequest, Title: "This sign-in does not work any more", Text: "It was used already, is too old, or began in another browser. Go back to the app and sign in again.",
 }
 
-// Callback answers the browser that a provider has sent back: it proves the address and hands over to
-// the host of the service. The error is a *Refusal.
+// Callback answers the browser that a provider has sent back: it proves the address and hands over
+// to the host of the service. The error is a *Refusal.
 func (s *SignIn) Callback(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	a, ok := s.attempts.take(q.Get("state"), time.Now())
@@ -249,8 +250,8 @@ func LocalPath(text string) string {
 	return u.RequestURI()
 }
 
-// Names of the cookie that binds a sign-in to a browser. Over TLS a browser accepts the first one only
-// from this very host.
+// Names of the cookie that binds a sign-in to a browser. Over TLS a browser accepts the first one
+// only from this very host.
 const (
 	safeCookie  = "__Host-fairlead-signin"
 	plainCookie = "fairlead-signin"

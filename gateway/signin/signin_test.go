@@ -63,8 +63,8 @@ func TestAProviderIsAskedForItsAddressesAgainWhenItChanges(t *testing.T) {
 	}
 }
 
-// TestMicrosoftSaysItsOwnWayThatAnAddressIsVerified compares what the claims of Microsoft mean there
-// and at other issuers.
+// TestMicrosoftSaysItsOwnWayThatAnAddressIsVerified compares what the claims of Microsoft mean
+// there and at other issuers.
 func TestMicrosoftSaysItsOwnWayThatAnAddressIsVerified(t *testing.T) {
 	for _, c := range []struct {
 		issuer, claims string

@@ -128,7 +128,8 @@ func (s *openCalls) wait(id protocol.CallID, q *openQuestion) {
 	}
 }
 
-// affectedQuestions returns the questions that a change can affect, with the requests that led to them.
+// affectedQuestions returns the questions that a change can affect, with the requests that led to
+// them.
 func (s *openCalls) affectedQuestions(c protocol.Change) map[protocol.QuestionID][]policy.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -62,10 +62,10 @@ func callerOf(tool string, by auth.Principal) *protocol.ToolCaller {
 	return &protocol.ToolCaller{ID: by.Caller(), Name: by.Name}
 }
 
-// openedFolders returns the folders outside the workspace that the call may use. The folder that a file
-// tool needs is exactly what was allowed, so it opens with the allow; but if no person answered or
-// made the call, a folder with a warning stays closed. A command gets the folders that the person
-// chose.
+// openedFolders returns the folders outside the workspace that the call may use. The folder that a
+// file tool needs is exactly what was allowed, so it opens with the allow; but if no person
+// answered or made the call, a folder with a warning stays closed. A command gets the folders that
+// the person chose.
 func (p permit) openedFolders(s subject) (list []protocol.FolderAccess) {
 	isApproved := p.isAnswered || s.call.Direct
 	isFileTool := s.target.Spec.Effect == protocol.EffectRead || s.target.Spec.Effect == protocol.EffectWrite

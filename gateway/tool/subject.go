@@ -36,8 +36,8 @@ func (s *subject) setEffect() {
 	}
 }
 
-// inspect finds out what the call would do. problem says why it cannot work, and fault the same with
-// its code, if the tool has one.
+// inspect finds out what the call would do. problem says why it cannot work, and fault the same
+// with its code, if the tool has one.
 func (s *subject) inspect(ctx context.Context) (problem string, fault *protocol.Fault, err error) {
 	preview, hasPreview, err := s.target.Preview(ctx, s.call)
 	s.preview = nil

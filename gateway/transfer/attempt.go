@@ -112,8 +112,8 @@ func (a *attempt) spawn(wg *crash.Group, f func()) {
 	})
 }
 
-// watch cancels the attempt when an end disconnects or nothing is received for [stall]. A transfer in
-// which nothing moves has no speed.
+// watch cancels the attempt when an end disconnects or nothing is received for [stall]. A transfer
+// in which nothing moves has no speed.
 func (a *attempt) watch(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

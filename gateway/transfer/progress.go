@@ -86,8 +86,8 @@ func (v *live) setProgress(p stream.ProgressReport) {
 // speedExpiry is the time without new bytes after which a transfer has no speed.
 const speedExpiry = 5 * time.Second
 
-// expireSpeed publishes that the transfer has no speed, once nothing has moved for [speedExpiry]: without
-// progress, nobody else would.
+// expireSpeed publishes that the transfer has no speed, once nothing has moved for [speedExpiry]:
+// without progress, nobody else would.
 func (v *live) expireSpeed(now time.Time) {
 	v.mu.Lock()
 	t := &v.row.Transfer

@@ -70,8 +70,8 @@ func New(m Machines, bus *event.Bus) *Tunnels {
 	return &Tunnels{machines: m, bus: bus, open: make(map[protocol.NodeID]*opening)}
 }
 
-// Dial opens a stream to a machine, and first the machine's tunnel if that is not open. It waits for the
-// machine's answer, which may need its person. The connection has CloseWrite.
+// Dial opens a stream to a machine, and first the machine's tunnel if that is not open. It waits
+// for the machine's answer, which may need its person. The connection has CloseWrite.
 func (t *Tunnels) Dial(ctx context.Context, node protocol.NodeID, h protocol.StreamHeader) (net.Conn, error) {
 	for attempt := 1; ; attempt++ {
 		o := t.opening(ctx, node)

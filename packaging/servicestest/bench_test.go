@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// way leads to an app: directly, through a service of the built programs, whose visitor is signed in, or
-// through ssh -L.
+// way leads to an app: directly, through a service of the built programs, whose visitor is signed
+// in, or through ssh -L.
 type way struct{ name, address, host, cookie string }
 
 // ways starts an app and returns the ways to it.
@@ -242,8 +242,8 @@ func BenchmarkIdleVisitors(b *testing.B) {
 	}
 }
 
-// BenchmarkCallBesideStream calls a tool of the machine 100 times a second, without and with a stream
-// from the same machine that moves all it can.
+// BenchmarkCallBesideStream calls a tool of the machine 100 times a second, without and with a
+// stream from the same machine that moves all it can.
 func BenchmarkCallBesideStream(b *testing.B) {
 	app := newEndless(b)
 	s := newStack(b)

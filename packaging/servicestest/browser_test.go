@@ -138,8 +138,8 @@ func (v *visitor) sees(text string) {
 	v.waits("document.body && document.body.innerText.includes(" + string(quoted) + ")")
 }
 
-// click clicks an element, once the page's scripts have moved it to its place. A page that is drawn anew
-// meanwhile makes it try again.
+// click clicks an element, once the page's scripts have moved it to its place. A page that is drawn
+// anew meanwhile makes it try again.
 func (v *visitor) click(selector string) {
 	v.t.Helper()
 	v.waits("document.readyState == 'complete'")

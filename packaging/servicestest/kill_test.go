@@ -17,7 +17,8 @@ import (
 // ofTunnels matches goroutines of tunnels and their streams.
 var ofTunnels = regexp.MustCompile(`go-yamux|fairlead/gateway/peer/tunnel\.|fairlead/gateway/protocol/forward\.`)
 
-// endless is an app that sends bytes to each connection until that ends, and says how many are open.
+// endless is an app that sends bytes to each connection until that ends, and says how many are
+// open.
 type endless struct {
 	address string
 	open    chan int // one value at any time
@@ -82,8 +83,8 @@ func small(t testing.TB, address, host string) error {
 	return err
 }
 
-// stream is a stack with an endless app, published without a sign-in and forwarded, and streams through
-// both ways.
+// stream is a stack with an endless app, published without a sign-in and forwarded, and streams
+// through both ways.
 type stream struct {
 	*stack
 	app     *endless
@@ -114,8 +115,8 @@ func (s *stream) works() {
 	}
 }
 
-// flow opens n streams each way that move bytes until they end, and returns a function that waits for
-// the ends.
+// flow opens n streams each way that move bytes until they end, and returns a function that waits
+// for the ends.
 func (s *stream) flow(n int) (ended func()) {
 	s.t.Helper()
 	ends := make(chan struct{}, 2*n)

@@ -1,5 +1,5 @@
-// Package servicestest lets a real browser visit apps that others wrote, which the built programs publish.
-// It is a module of its own, so that the browser's driver is no part of the product.
+// Package servicestest lets a real browser visit apps that others wrote, which the built programs
+// publish. It is a module of its own, so that the browser's driver is no part of the product.
 // packaging/services-test.sh runs it.
 package servicestest
 
@@ -23,8 +23,8 @@ import (
 // patience is how long a test waits for what should happen at once.
 const patience = time.Minute
 
-// programs is the folder of the built fairlead and fairlead-node, apps that of esbuild and copyparty,
-// pictures where pictures of pages are stored.
+// programs is the folder of the built fairlead and fairlead-node, apps that of esbuild and
+// copyparty, pictures where pictures of pages are stored.
 var programs, apps, pictures = os.Getenv("FAIRLEAD_PROGRAMS"), os.Getenv("FAIRLEAD_APPS"), os.Getenv("FAIRLEAD_PICTURES")
 
 // needs skips a test where a program of others is missing.
@@ -65,7 +65,8 @@ type process struct {
 	done chan struct{}
 }
 
-// start starts a program, in a network namespace unless that is empty. It is killed when the test ends.
+// start starts a program, in a network namespace unless that is empty. It is killed when the test
+// ends.
 func start(t testing.TB, namespace, log string, env []string, name string, args ...string) *process {
 	t.Helper()
 	if namespace != "" {
@@ -124,8 +125,8 @@ func (p *process) sockets(t testing.TB) (n int) {
 	return n
 }
 
-// goroutines ends a program of Go with SIGQUIT, which makes it print its goroutines, and returns those
-// in which a function of the given packages is called.
+// goroutines ends a program of Go with SIGQUIT, which makes it print its goroutines, and returns
+// those in which a function of the given packages is called.
 func (p *process) goroutines(t testing.TB, packages *regexp.Regexp) (found []string) {
 	t.Helper()
 	p.cmd.Process.Signal(syscall.SIGQUIT)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// networks makes three network namespaces: that of the gateway, and that of a machine behind a router,
-// which translates its addresses and lets it reach the gateway only.
+// networks makes three network namespaces: that of the gateway, and that of a machine behind a
+// router, which translates its addresses and lets it reach the gateway only.
 func networks(t testing.TB) (gateway, machine string) {
 	t.Helper()
 	if os.Getuid() != 0 {

@@ -35,8 +35,8 @@ func untilListens(t testing.TB, address string) {
 	})
 }
 
-// liveReload is esbuild's server of a folder, which sends an event to its pages when a file changes.
-// Its page shows word, and counts the events.
+// liveReload is esbuild's server of a folder, which sends an event to its pages when a file
+// changes. Its page shows word, and counts the events.
 type liveReload struct{ dir, address string }
 
 func newLiveReload(t testing.TB, word string) *liveReload {
@@ -169,8 +169,8 @@ func TestEventsOfEsbuildArriveAtOnce(t *testing.T) {
 	}
 }
 
-// remoteDesktop is websockify, which leads WebSockets to a VNC server and to an echo, with the pages of
-// noVNC. A terminal on the desktop stores the first line that is typed in the file typed.
+// remoteDesktop is websockify, which leads WebSockets to a VNC server and to an echo, with the
+// pages of noVNC. A terminal on the desktop stores the first line that is typed in the file typed.
 type remoteDesktop struct{ address, typed string }
 
 func newRemoteDesktop(t testing.TB) *remoteDesktop {
@@ -213,8 +213,8 @@ func newRemoteDesktop(t testing.TB) *remoteDesktop {
 	return d
 }
 
-// openEcho opens a WebSocket to websockify's echo. The page then has socket, the texts that came back in
-// got, and the time of its end in ended.
+// openEcho opens a WebSocket to websockify's echo. The page then has socket, the texts that came
+// back in got, and the time of its end in ended.
 const openEcho = `new Promise((ok, fail) => {
 	window.got = []; window.ended = 0;
 	window.socket = new WebSocket(location.origin.replace("http", "ws") + "/websockify?token=echo", ["binary"]);
@@ -294,8 +294,8 @@ func TestRevocationEndsOpenWebSocketsAndEvents(t *testing.T) {
 	}
 }
 
-// newTap returns the address of a proxy that hands requests on to an app, and a function that returns
-// all headers that it saw.
+// newTap returns the address of a proxy that hands requests on to an app, and a function that
+// returns all headers that it saw.
 func newTap(t testing.TB, app string) (address string, seen func() string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -369,7 +369,8 @@ func checksum(t testing.TB, name string) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// watchMemory returns a function that returns the largest private memory of a program since the call.
+// watchMemory returns a function that returns the largest private memory of a program since the
+// call.
 func watchMemory(t testing.TB, p *process) (most func() int64) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan int64, 1)

@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"fairlead": main})
 }
 
-// until polls until ok, with pauses in which the awaited program has the processor: each poll starts a
-// program. The limit only matters for a condition that never becomes true: starting a gateway and its
-// machine takes seconds on a busy computer.
+// until polls until ok, with pauses in which the awaited program has the processor: each poll
+// starts a program. The limit only matters for a condition that never becomes true: starting a
+// gateway and its machine takes seconds on a busy computer.
 func until(ts *testscript.TestScript, what string, ok func() bool) {
 	for end := time.Now().Add(3 * time.Minute); !ok(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {

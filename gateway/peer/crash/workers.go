@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Workers are goroutines that end with their owner: they share a context, and none starts after Stop.
-// They are safe for concurrent use.
+// Workers are goroutines that end with their owner: they share a context, and none starts after
+// Stop. They are safe for concurrent use.
 type Workers struct {
 	// Group waits for the goroutines. Go starts a further one from one of them, also after Stop.
 	Group

@@ -137,8 +137,8 @@ func Delimiter(text, mark string) string {
 	return mark
 }
 
-// Plural returns a count with its noun: "1 step", "2 steps". many is the plural, if it has more than
-// an s at the end: "2 entries".
+// Plural returns a count with its noun: "1 step", "2 steps". many is the plural, if it has more
+// than an s at the end: "2 entries".
 func Plural(n int, one string, many ...string) string {
 	switch {
 	case n == 1:
@@ -149,7 +149,8 @@ func Plural(n int, one string, many ...string) string {
 	return fmt.Sprintf("%d %s", n, many[0])
 }
 
-// Enumerate joins words to an enumeration: "a", "a and b", "a, b and c". Without words it is "nothing".
+// Enumerate joins words to an enumeration: "a", "a and b", "a, b and c". Without words it is
+// "nothing".
 func Enumerate(words []string) string {
 	switch n := len(words); n {
 	case 0:

@@ -120,7 +120,7 @@ func TestADestinationThatIsRemovedFailsCleanly(t *testing.T) {
 		t.Fatalf("got %v, %v; want no send error and no error", sendErr, err)
 	}
 	if n := equal(t, dir, to); res.New+res.Failed != 60 || n > res.New {
-		t.Errorf("%d are there of %+v, want no more than it says, and 60 in all", n, res)
+		t.Errorf("%d files are there after %+v, want at most the new ones, and 60 new and failed ones", n, res)
 	}
 }
 

@@ -422,7 +422,7 @@ func FuzzDirect(f *testing.F) {
 			f.Free()
 		}
 		if total > len(data) {
-			t.Errorf("%d bytes came of %d, want no more", total, len(data))
+			t.Errorf("got %d bytes, want at most the %d that were sent", total, len(data))
 		}
 	})
 }

@@ -110,7 +110,7 @@ func sendToRefusingDisk(t *testing.T, errno syscall.Errno, calls []uint32, confl
 		t.Fatalf("%s: got %+v, %v; want error %v for a full disk, and a failure for any", what, res, err, errno)
 	}
 	if !full && err == nil && !strings.Contains(res.Problems[0].Text, "input/output error") {
-		t.Errorf("%s: the person is told %q, want an input/output error", what, res.Problems[0].Text)
+		t.Errorf("%s: got the problem %q, want an input/output error", what, res.Problems[0].Text)
 	}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(to, name))

@@ -71,7 +71,7 @@ func TestALostPermissionFailsAndARetryResumes(t *testing.T) {
 				t.Fatalf("%s: got %+v, %v, %v; want no errors, some new and some failed files, and 60 in all", where, res, sendErr, err)
 			}
 			if !strings.Contains(res.Problems[0].Text, "permission denied") {
-				t.Errorf("%s: the person is told %q, want permission denied", where, res.Problems[0].Text)
+				t.Errorf("%s: got the problem %q, want permission denied", where, res.Problems[0].Text)
 			}
 			// The file that was put in place in this moment may be there although it counts as failed.
 			there := equal(t, dir, filepath.Join(to, "tree"))

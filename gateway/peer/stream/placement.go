@@ -21,7 +21,8 @@ type placement struct {
 	onReplace func()              // see [Receiver]; may be nil
 	names     createdNames
 	result    *Result // gets the problems
-	// keepAlive calls f, which can take minutes, and meanwhile shows the gateway that this end is alive.
+	// keepAlive calls f, which can take minutes, and meanwhile shows the gateway that this end is
+	// alive.
 	keepAlive func(ctx context.Context, f func() error) error
 
 	trash *trashEntry // nil until something is replaced

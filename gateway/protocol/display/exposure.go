@@ -43,8 +43,8 @@ func ExposureWarning(warning string) string {
 	return warning
 }
 
-// ExposureTimes says when a way in was last used, and when it expires if it does. ago and until say a
-// past and a future time in words.
+// ExposureTimes says when a way in was last used, and when it expires if it does. ago and until say
+// a past and a future time in words.
 func ExposureTimes(e protocol.Exposure, ago, until func(at int64) string) string {
 	text := "never used"
 	switch {

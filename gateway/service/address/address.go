@@ -1,5 +1,6 @@
 // Package address opens the listeners at which published services are reached, as the settings say:
-// one for the owner's domain, and ports of single services. It says at which addresses a service is.
+// one for the owner's domain, and ports of single services. It says at which addresses a service
+// is.
 package address
 
 import (
@@ -59,8 +60,8 @@ func New(o Options) *Addresses {
 	return a
 }
 
-// retryInterval is the time after which a listener that could not start is tried again: an interface
-// may come up later. Certificates are looked at as often.
+// retryInterval is the time after which a listener that could not start is tried again: an
+// interface may come up later. Certificates are looked at as often.
 const retryInterval = 15 * time.Second
 
 // Run keeps the listeners open until ctx ends.
@@ -86,7 +87,7 @@ func (a *Addresses) ConfigChanged(string) { a.Sync() }
 func (a *Addresses) Sync() {
 	a.sync.Lock()
 	defer a.sync.Unlock()
-	want := a.wanted()
+	want := a.specs()
 	a.mu.Lock()
 	old := a.open
 	a.mu.Unlock()
@@ -141,14 +142,14 @@ func (a *Addresses) Problems() []string {
 	return list
 }
 
-// isInUse reports whether a name below the domain leads somewhere: to a service that is switched on, or
-// to the sign-in.
+// isInUse reports whether a name below the domain leads somewhere: to a service that is switched
+// on, or to the sign-in.
 func (a *Addresses) isInUse(name string) bool {
 	return name == service.SignInName || slices.ContainsFunc(a.o.Services(), func(v protocol.Service) bool { return v.Enabled && v.Name == name })
 }
 
-// wanted returns the listeners that the settings ask for.
-func (a *Addresses) wanted() []spec {
+// specs returns the listeners that the settings ask for.
+func (a *Addresses) specs() []spec {
 	a.mu.Lock()
 	running := a.running
 	a.mu.Unlock()

@@ -28,8 +28,8 @@ type certificate interface {
 	problem() error
 }
 
-// fileCertificate is a wildcard certificate of the owner, which is read again when its file changes.
-// Until the new one fits, the old one stays in use.
+// fileCertificate is a wildcard certificate of the owner, which is read again when its file
+// changes. Until the new one fits, the old one stays in use.
 type fileCertificate struct {
 	certFile, keyFile, domain string
 

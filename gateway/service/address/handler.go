@@ -103,8 +103,8 @@ func redirect(domain string) http.HandlerFunc {
 	}
 }
 
-// behindProxy serves requests that the owner's reverse proxy passes on. They count as if the browser
-// had come over TLS itself, from the address that the proxy names.
+// behindProxy serves requests that the owner's reverse proxy passes on. They count as if the
+// browser had come over TLS itself, from the address that the proxy names.
 func behindProxy(trusted []string, next http.HandlerFunc) http.HandlerFunc {
 	var networks []netip.Prefix
 	for _, text := range trusted {

@@ -33,7 +33,8 @@ func (s *Connections) remove(c *Conn) {
 	s.workers.Done()
 }
 
-// add adds a connection, for which close waits, until remove. It returns false when they are closed.
+// add adds a connection, for which close waits, until remove. It returns false when they are
+// closed.
 func (s *Connections) add(c *Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
