@@ -24,7 +24,7 @@ import (
 	"fairlead/node"
 	"fairlead/node/direct"
 	"fairlead/node/sandbox"
-	"fairlead/node/terminal"
+	"fairlead/node/prompt"
 	"fairlead/node/transfer"
 	"fairlead/node/tunnel"
 )
@@ -94,7 +94,7 @@ func (f *Flags) Options(version string, stderr io.Writer) (opts node.Options, er
 		return opts, err
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {
-		at := terminal.New(os.Stdin, stderr)
+		at := prompt.New(os.Stdin, stderr)
 		opts.AskTarget = tunnel.AskAt(at)
 		if opts.Receive.Mode == transfer.Ask {
 			opts.Receive.Ask = transfer.AskAt(at)

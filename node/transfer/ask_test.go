@@ -9,14 +9,14 @@ import (
 	"testing/synctest"
 
 	"fairlead/gateway/protocol"
-	"fairlead/node/terminal"
+	"fairlead/node/prompt"
 )
 
 func TestTerminalAsksThePerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, keys := io.Pipe()
 		var out strings.Builder
-		p := Policy{Mode: Ask, Ask: AskAt(terminal.New(in, &out))}
+		p := Policy{Mode: Ask, Ask: AskAt(prompt.New(in, &out))}
 		r := protocol.TransferReceive{Path: "in/\x1b[2J", Size: 3 << 19, Stream: &protocol.TransferStream{From: "laptop"}}
 		ask := func(ctx context.Context, types ...string) error {
 			answer := make(chan error, 1)

@@ -10,7 +10,7 @@ import (
 
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
-	"fairlead/node/terminal"
+	"fairlead/node/prompt"
 	"fairlead/node/workspace"
 )
 
@@ -104,11 +104,11 @@ func (p Policy) checkInside(ws *workspace.Root, abs string) error {
 var errCannotAsk = errors.New("This machine runs with --receive ask, but not in a terminal, so nobody can be asked: start it in a terminal, or with --receive trusted or --receive-from")
 
 // AskAt returns a function for Policy.Ask that asks the person at a terminal about each transfer.
-func AskAt(t *terminal.Asker) func(context.Context, protocol.TransferReceive) error {
+func AskAt(t *prompt.Asker) func(context.Context, protocol.TransferReceive) error {
 	return func(ctx context.Context, r protocol.TransferReceive) error {
 		yes, err := t.Ask(ctx, question(r)+" Accept?")
 		switch {
-		case errors.Is(err, terminal.ErrClosed):
+		case errors.Is(err, prompt.ErrClosed):
 			return errCannotAsk
 		case err != nil:
 			return err

@@ -17,7 +17,7 @@ import (
 	"fairlead/gateway/peer/atomicfile"
 	"fairlead/gateway/peer/tunnel"
 	"fairlead/gateway/protocol"
-	"fairlead/node/terminal"
+	"fairlead/node/prompt"
 )
 
 const (
@@ -157,7 +157,7 @@ func (t *Targets) allow(ctx context.Context, target string) error {
 	defer cancel()
 	yes, err := t.Ask(asking, target)
 	switch {
-	case errors.Is(err, terminal.ErrClosed) || errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, prompt.ErrClosed) || errors.Is(err, context.DeadlineExceeded):
 		return tunnel.ErrDenied.With(fmt.Sprintf("nobody at this machine allowed %s: %s", target, howToAllow(target)))
 	case err != nil:
 		return tunnel.ErrDenied.With(err.Error())
@@ -178,7 +178,7 @@ func howToAllow(target string) string {
 }
 
 // AskAt returns a function for Targets.Ask that asks at a terminal.
-func AskAt(t *terminal.Asker) func(context.Context, string) (bool, error) {
+func AskAt(t *prompt.Asker) func(context.Context, string) (bool, error) {
 	return func(ctx context.Context, target string) (bool, error) {
 		return t.Ask(ctx, fmt.Sprintf("The gateway wants to reach %s from this machine. Allow it from now on?", target))
 	}

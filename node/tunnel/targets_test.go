@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"fairlead/gateway/peer/tunnel"
-	"fairlead/node/terminal"
+	"fairlead/node/prompt"
 )
 
 // names is a resolver with fixed names. It returns the addresses of a name in turn: each look-up has
@@ -128,7 +128,7 @@ func TestNobodyToAskMeansNo(t *testing.T) {
 	keys.Close()
 	var out strings.Builder
 	for name, ask := range map[string]func(context.Context, string) (bool, error){
-		"nobody": nil, "a closed terminal": AskAt(terminal.New(in, &out)),
+		"nobody": nil, "a closed terminal": AskAt(prompt.New(in, &out)),
 		"a failure": func(context.Context, string) (bool, error) { return true, errors.New("broken") },
 	} {
 		targets := Targets{File: filepath.Join(t.TempDir(), "targets.txt"), Ask: ask}

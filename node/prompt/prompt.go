@@ -1,5 +1,5 @@
-// Package terminal asks the person at this machine's terminal.
-package terminal
+// Package prompt asks the person at this machine's terminal.
+package prompt
 
 import (
 	"bufio"
