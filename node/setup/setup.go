@@ -23,8 +23,8 @@ import (
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
 	"fairlead/node/direct"
-	"fairlead/node/sandbox"
 	"fairlead/node/prompt"
+	"fairlead/node/sandbox"
 	"fairlead/node/transfer"
 	"fairlead/node/tunnel"
 )
