@@ -103,7 +103,7 @@ func (g *Gateway) signInBase(r *http.Request) string {
 	at, domain := g.listenAddr(), g.config.Get().Services.Domain
 	switch {
 	case address.IsBelow(r, domain):
-		return "https://" + service.SignInName + "." + domain
+		return g.addresses.URL(service.SignInName)
 	case at == nil, r.TLS != nil:
 		return ""
 	}

@@ -15,6 +15,9 @@ type Services struct {
 	Domain string `json:"domain"`
 	// Listen is host:port of the listener for the domain; empty means that it is closed.
 	Listen string `json:"listen"`
+	// PublicPort is the port at which browsers reach the domain; 0 means the listener's own, or 443
+	// behind a reverse proxy.
+	PublicPort int `json:"publicPort" min:"0" max:"65535"`
 	// Certificate says where the listener's certificate comes from: ACME, or the files below. With
 	// "proxy" it has none: the person's own reverse proxy has it.
 	Certificate     string `json:"certificate" oneof:"acme,file,proxy"`

@@ -182,7 +182,7 @@ func (a *Addresses) Of(v protocol.Service) []protocol.ServiceAddress {
 	s := c.Services
 	var list []protocol.ServiceAddress
 	if s.Domain != "" && s.Listen != "" {
-		list = append(list, protocol.ServiceAddress{URL: "https://" + v.Name + "." + s.Domain, From: protocol.FromAnywhere, Problem: a.problemOf(domainSpec(s))})
+		list = append(list, protocol.ServiceAddress{URL: a.URL(v.Name), From: protocol.FromAnywhere, Problem: a.problemOf(domainSpec(s))})
 	}
 	if s.NetworkPorts && c.Network.Enabled && v.NetworkPort != 0 {
 		problem := a.problemOf(networkSpec(c.Network.Listen, v))
@@ -197,6 +197,34 @@ func (a *Addresses) Of(v protocol.Service) []protocol.ServiceAddress {
 		list = append(list, protocol.ServiceAddress{URL: fmt.Sprintf("http://127.0.0.1:%d", v.LocalPort), From: protocol.FromComputer, Problem: a.problemOf(localSpec(v))})
 	}
 	return list
+}
+
+// URL returns the address of a name below the domain, for browsers.
+func (a *Addresses) URL(name string) string {
+	s := a.o.Config().Services
+	host := name + "." + s.Domain
+	if port := a.publicPort(s); port != "443" {
+		host = net.JoinHostPort(host, port)
+	}
+	return "https://" + host
+}
+
+// publicPort returns the port at which browsers reach the domain.
+func (a *Addresses) publicPort(s config.Services) string {
+	switch {
+	case s.PublicPort != 0:
+		return strconv.Itoa(s.PublicPort)
+	case s.Certificate == byProxy || s.Listen == "":
+		return "443"
+	}
+	at := s.Listen
+	a.mu.Lock()
+	if l := a.open[domainSpec(s)]; l != nil && l.at != nil {
+		at = l.at.String() // with the port that was chosen for 0
+	}
+	a.mu.Unlock()
+	_, port, _ := net.SplitHostPort(at) // checked when it was set
+	return port
 }
 
 // networkHosts are the hosts under which others reach the network listener.

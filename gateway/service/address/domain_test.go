@@ -43,8 +43,50 @@ func TestADomainWithACertificateFromAFile(t *testing.T) {
 	if res.ProtoMajor != 2 || res.StatusCode != http.StatusOK {
 		t.Errorf("got %s %s, want HTTP/2 and 200", res.Proto, res.Status)
 	}
+	p.set(func(c *config.Config) { c.Services.PublicPort = 443 })
 	if got := p.Of(v)[0]; got != (protocol.ServiceAddress{URL: "https://wiki." + domain, From: protocol.FromAnywhere}) {
 		t.Errorf("the best address is %+v, want that of the domain", got)
+	}
+}
+
+func TestAddressesBelowTheDomainHaveThePortForBrowsers(t *testing.T) {
+	p := newPlace(t)
+	v := p.publish("wiki")
+	withFile(t, p, "*."+domain, time.Now().Add(time.Hour))
+	plain := at(freePort(t))
+	_, own, _ := net.SplitHostPort(p.config.Services.Listen)
+	for _, c := range []struct {
+		listen, certificate string
+		public              int
+		want                string // port in addresses
+	}{
+		{p.config.Services.Listen, "file", 0, ":" + own}, {p.config.Services.Listen, "file", 443, ""}, {p.config.Services.Listen, "file", 8443, ":8443"},
+		{p.config.Services.Listen, "proxy", 0, ""}, {p.config.Services.Listen, "proxy", 8443, ":8443"}, {":443", "file", 0, ""}, {"127.0.0.1:0", "file", 0, "chosen"},
+	} {
+		p.set(func(x *config.Config) {
+			s := &x.Services
+			s.Listen, s.Certificate, s.PublicPort, s.RedirectListen = c.listen, c.certificate, c.public, plain
+		})
+		if c.want == "chosen" {
+			c.want = strings.TrimPrefix(p.open[domainSpec(p.config.Services)].at.String(), "127.0.0.1")
+		}
+		want := "https://wiki." + domain + c.want
+		if got := p.Of(v)[0].URL; got != want {
+			t.Errorf("%+v: the address is %s, want %s", c, got, want)
+		}
+		if got := p.URL("signin"); got != "https://signin."+domain+c.want {
+			t.Errorf("%+v: the address of the sign-in is %s, want the same port", c, got)
+		}
+		r := get(t, "http://wiki."+domain+":80/a?b=1")
+		if _, _, h := answerOf(t, authority{}.browser(plain), r); h.Get("Location") != want+"/a?b=1" {
+			t.Errorf("%+v: a plain request is led to %s, want %s", c, h.Get("Location"), want)
+		}
+		if c.certificate == "proxy" {
+			r.Header.Set("X-Forwarded-Proto", "http")
+			if _, _, h := answerOf(t, authority{}.browser(c.listen), r); h.Get("Location") != want+"/a?b=1" {
+				t.Errorf("%+v: a plain request to the proxy is led to %s, want %s", c, h.Get("Location"), want)
+			}
+		}
 	}
 }
 

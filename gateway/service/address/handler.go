@@ -19,7 +19,7 @@ func (a *Addresses) handler(s spec) http.Handler {
 	case networkKind, localKind:
 		return a.serveOne(s)
 	case redirectKind:
-		h := http.Handler(redirect(s.domain))
+		h := http.Handler(a.redirect(s.domain))
 		if s.certificate != byFile && s.certificate != byProxy {
 			h = a.certs.of(s).manager.HTTPHandler(h)
 		}
@@ -27,13 +27,10 @@ func (a *Addresses) handler(s spec) http.Handler {
 	}
 	serve := a.serveBelow(s.domain)
 	if s.certificate == byProxy {
-		return behindProxy(strings.Fields(s.trusted), serve)
+		return a.behindProxy(s, serve)
 	}
 	return serve
 }
-
-// hostOf returns the host of a request as names are compared.
-func hostOf(r *http.Request) string { return withoutPort(r.Host) }
 
 func withoutPort(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -78,7 +75,7 @@ func (a *Addresses) serveOne(s spec) http.HandlerFunc {
 		own = append(own, name, name+".local")
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		host := hostOf(r)
+		host := withoutPort(r.Host)
 		ip, err := netip.ParseAddr(host)
 		isOwn := err == nil && (s.kind == networkKind || ip.IsLoopback())
 		if !isOwn && !slices.Contains(own, host) {
@@ -90,24 +87,24 @@ func (a *Addresses) serveOne(s spec) http.HandlerFunc {
 }
 
 // redirect leads requests below the domain to https, and no others: else it would lead everywhere.
-func redirect(domain string) http.HandlerFunc {
+func (a *Addresses) redirect(domain string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		host := hostOf(r)
-		if _, ok := nameBelow(host, domain); !ok {
+		name, ok := nameBelow(r.Host, domain)
+		if !ok {
 			service.AnswerMisdirected(w, r)
 			return
 		}
 		w.Header().Set("Connection", "close")
 		// One slash: two at the beginning of a path would be another host.
-		http.Redirect(w, r, "https://"+host+"/"+strings.TrimLeft(r.URL.RequestURI(), "/"), http.StatusPermanentRedirect)
+		http.Redirect(w, r, a.URL(name)+"/"+strings.TrimLeft(r.URL.RequestURI(), "/"), http.StatusPermanentRedirect)
 	}
 }
 
 // behindProxy serves requests that the owner's reverse proxy passes on. They count as if the
 // browser had come over TLS itself, from the address that the proxy names.
-func behindProxy(trusted []string, next http.HandlerFunc) http.HandlerFunc {
+func (a *Addresses) behindProxy(s spec, next http.HandlerFunc) http.HandlerFunc {
 	var networks []netip.Prefix
-	for _, text := range trusted {
+	for _, text := range strings.Fields(s.trusted) {
 		if p, err := config.ParseNetwork(text); err == nil { // checked when it was set
 			networks = append(networks, p)
 		}
@@ -115,6 +112,7 @@ func behindProxy(trusted []string, next http.HandlerFunc) http.HandlerFunc {
 	isProxy := func(ip netip.Addr) bool {
 		return slices.ContainsFunc(networks, func(p netip.Prefix) bool { return p.Contains(ip.Unmap().WithZone("")) })
 	}
+	toTLS := a.redirect(s.domain)
 	return func(w http.ResponseWriter, r *http.Request) {
 		from, err := netip.ParseAddrPort(r.RemoteAddr)
 		if err != nil || !isProxy(from.Addr()) {
@@ -122,7 +120,7 @@ func behindProxy(trusted []string, next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		if proto := r.Header.Values("X-Forwarded-Proto"); len(proto) > 0 && !strings.EqualFold(lastOf(proto), "https") {
-			http.Redirect(w, r, "https://"+hostOf(r)+"/"+strings.TrimLeft(r.URL.RequestURI(), "/"), http.StatusPermanentRedirect)
+			toTLS(w, r)
 			return
 		}
 		r.RemoteAddr = netip.AddrPortFrom(visitorOf(r, from.Addr(), isProxy), 0).String()
