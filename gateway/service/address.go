@@ -27,6 +27,27 @@ func ParsePattern(text string) (string, error) {
 	return p, nil
 }
 
+// maxVisitors is the greatest number of addresses and patterns of a service.
+const maxVisitors = 1000
+
+// patterns adds email addresses and patterns to a list, each once.
+func patterns(list, more []string) ([]string, error) {
+	list = append([]string{}, list...)
+	for _, text := range more {
+		p, err := ParsePattern(text)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, p) {
+			list = append(list, p)
+		}
+	}
+	if len(list) > maxVisitors {
+		return nil, invalid("a service has at most %d addresses: use a pattern such as *@company.com", maxVisitors)
+	}
+	return list, nil
+}
+
 // normalAddress checks an address and writes it as addresses are compared. Only ASCII letters lose
 // their case: other letters that look alike are other people.
 func normalAddress(text string) (string, error) {
