@@ -114,7 +114,7 @@ func (w *Watcher) settles(t testing.TB, dir string) {
 			return
 		}
 	}
-	t.Fatalf("got %d watched folders, want %d: %.300q, %.300q", len(have), len(want), have, want)
+	t.Fatalf("got watched folders %q, by the system %q, want %q", have, w.notifier.WatchList(), want)
 }
 
 // waitForChanges waits for changes in all of some folders below.

@@ -82,6 +82,9 @@ func (w *Watcher) updateTrees() {
 			}
 		}
 	}
+	if len(gone) > 0 {
+		w.dropUnwatched(made)
+	}
 	w.mu.Unlock()
 	for _, abs := range walks {
 		w.addTree(abs, false)
@@ -95,6 +98,22 @@ func (w *Watcher) updateTrees() {
 			} else {
 				w.addTree(abs, true)
 			}
+		}
+	}
+}
+
+// dropUnwatched adds to created the folders that the system has stopped watching. It knows a folder by
+// its first path: one that was moved while a walk found it at its new path ended with the old one.
+// The caller holds the lock.
+func (w *Watcher) dropUnwatched(created map[string]bool) {
+	system := make(map[string]bool)
+	for _, path := range w.notifier.WatchList() {
+		system[path] = true
+	}
+	for dir := range w.watched {
+		if !system[dir] {
+			delete(w.watched, dir)
+			created[dir] = true
 		}
 	}
 }
