@@ -292,7 +292,7 @@ func TestLimitedTokenReachesNoOtherMachine(t *testing.T) {
 		}
 	}
 	if list := p.pending(); len(list) != 0 {
-		t.Errorf("the owner is asked: %+v", list)
+		t.Errorf("got questions %+v, want none", list)
 	}
 }
 

@@ -164,7 +164,7 @@ func TestCommandOfAnotherAppDoesNotExist(t *testing.T) {
 		t.Errorf("another app: %s", got)
 	}
 	if list := p.pending(); len(list) != 0 {
-		t.Errorf("the owner is asked: %+v", list)
+		t.Errorf("got questions %+v, want none", list)
 	}
 	go func() { result <- p.call(mine, "command", input) }() // what a command is told can have any effect, too
 	p.allow()
@@ -285,7 +285,7 @@ func TestNoRequestAvoidsTheScopes(t *testing.T) {
 		}
 	}
 	if list := p.pending(); len(list) != 0 {
-		t.Errorf("the owner is asked: %+v", list)
+		t.Errorf("got questions %+v, want none", list)
 	}
 }
 

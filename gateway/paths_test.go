@@ -117,7 +117,7 @@ func TestFileOutsideTheWorkspaceIsWatched(t *testing.T) {
 		t.Error("no notification")
 	}
 	if n := len(p.pending()); n != 0 {
-		t.Errorf("the owner is asked %d more questions, want 0", n)
+		t.Errorf("got %d more questions, want 0", n)
 	}
 }
 

@@ -197,12 +197,12 @@ func TestALimitedTokenPublishesOnItsMachinesAlone(t *testing.T) {
 	}
 	allowed(limited, "service_delete", `{"service_id":"`+own+`"}`)
 	if list := p.pending(); len(list) > 0 {
-		t.Errorf("the owner is asked: %+v, want no more questions", list)
+		t.Errorf("got questions %+v, want no more", list)
 	}
 }
 
-// TestAVisitorAsksTheOwnerForAccess is let in by the answer, listed, and signed out in the middle
-// of an answer of the app.
+// TestAVisitorAsksTheOwnerForAccess also lists the visitor, and signs them out in the middle of an
+// answer of the app.
 func TestAVisitorAsksTheOwnerForAccess(t *testing.T) {
 	f := newForwarding(t)
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -73,10 +73,10 @@ type ServiceVisitor struct {
 	Email     string `json:"email,omitempty"`
 	IsOwner   bool   `json:"isOwner,omitempty"`
 	IsClaimed bool   `json:"isClaimed,omitempty"` // nobody has checked that the address is theirs
-	IsGranted bool   `json:"isGranted,omitempty"` // they were let in for some time, and need not be on the list
+	IsGranted bool   `json:"isGranted,omitempty"` // the owner granted access for some time; the list does not matter
 	ExpiresAt int64  `json:"expiresAt,omitempty"` // of the sign-in
 
-	// The present visit; zero if there is none.
+	// The open visit; zero without one.
 	From       string `json:"from,omitempty"` // network address
 	Since      int64  `json:"since,omitempty"`
 	LastUsedAt int64  `json:"lastUsedAt,omitempty"`

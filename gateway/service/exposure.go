@@ -40,7 +40,7 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 	return list, nil
 }
 
-// visitorsText says who gets in. guests are the browsers that were let in for some time.
+// visitorsText says who has access. guests is the number of browsers with access for some time.
 func visitorsText(v protocol.Service, guests int) string {
 	if !v.SignIn {
 		return "Everyone who reaches the address, without a sign-in,"

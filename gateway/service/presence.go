@@ -22,8 +22,8 @@ const (
 	publishEvery = 2 * time.Second
 	// storeEvery is the interval at which the use of services is stored.
 	storeEvery = time.Minute
-	// maxUnknown is the number of visits of a service that are told apart by their network address.
-	// Further visitors without a sign-in count as one visit.
+	// maxUnknown is the number of network addresses that count as a visit each, per service. All
+	// further visitors without a sign-in count as one visit.
 	maxUnknown = 200
 )
 

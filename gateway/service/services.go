@@ -138,8 +138,8 @@ func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by str
 	return s.put(ctx, v, what, by, gone)
 }
 
-// put stores a service and ends its visits: all of them, or with gone only those for which it
-// returns true, which are deleted, and those whom the service does not let in any more.
+// put stores a service and ends its visits: all of them, or with gone only those for which gone
+// returns true, which are deleted, and those of visitors who lost their access.
 func (s *Services) put(ctx context.Context, v protocol.Service, what, by string, gone func(store.Visit) bool) (protocol.Service, error) {
 	v.URL, v.Addresses = "", nil // which follow the settings
 	put := func() error { return s.store.Put(ctx, v, audit(what, by, v)) }

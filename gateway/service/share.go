@@ -32,8 +32,8 @@ func CheckShare(action string, emails []string) error {
 }
 
 // Share changes or lists who may visit a service. The visits of those who are taken off the list
-// end, also if they were let in for some time. The error is a *protocol.Fault, or that of the
-// store.
+// end, also if their access was granted for some time. The error is a *protocol.Fault, or that of
+// the store.
 func (s *Services) Share(ctx context.Context, id protocol.ServiceID, action string, emails []string, by string) (protocol.Service, error) {
 	if err := CheckShare(action, emails); err != nil {
 		return protocol.Service{}, err

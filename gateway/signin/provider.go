@@ -29,8 +29,8 @@ var presets = map[string][2]string{
 	github:      {"GitHub", "https://github.com"},
 }
 
-// definition returns a provider of the settings; ok is false if there is none or it is not
-// complete.
+// definition returns a provider by its name in the settings. ok is false if the settings do not have
+// it, or only a part of it.
 func (s *SignIn) definition(name string) (d definition, ok bool) {
 	c, ok := s.o.Config().SignIn[name]
 	secret, _ := s.o.Secret("services.signIn." + name + ".clientSecret")

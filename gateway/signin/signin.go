@@ -40,8 +40,8 @@ func Has(path string) bool {
 type Options struct {
 	Config func() config.Services
 	Secret func(path string) (string, bool) // of the settings
-	// Base returns the address, without a path, to which providers send a browser back that visits the
-	// host of a request; empty if there is none that it reaches.
+	// Base returns the address, without a path, to which providers send the browser of a request back;
+	// empty if that browser reaches no address of the gateway.
 	Base     func(*http.Request) string
 	Passkeys PasskeyStore
 	// Link returns a link that lets an address in at a service. The error is a *protocol.Fault if the

@@ -66,8 +66,9 @@ func (a *Addresses) serveBelow(domain string) http.HandlerFunc {
 	}
 }
 
-// serveOne serves a service at a port of its own. A host that is none of this computer is refused:
-// a page of another site could lead its name to this address, and would then be of the same origin.
+// serveOne serves a service at a port of its own. A request for the name of another computer is
+// refused: a page of another site could lead its name to this address, and would then be of the same
+// origin.
 func (a *Addresses) serveOne(s spec) http.HandlerFunc {
 	own := []string{"localhost"}
 	if name, err := os.Hostname(); err == nil {
