@@ -182,6 +182,7 @@ func newNode(p protocol.ConnectParams, e Entry, link Link) (*node, error) {
 		ID: id, Name: e.Name, Online: true, Local: e.Local, Device: e.Device, Held: e.Unapproved, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
 		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
+		Terminals: slices.Contains(p.Extensions, protocol.ExtTerminal),
 	}
 	for _, t := range n.tools {
 		n.info.Tools = append(n.info.Tools, t.Name)

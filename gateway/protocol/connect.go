@@ -213,7 +213,7 @@ type Features struct {
 
 // Extensions are all values of ConnectParams.Extensions, sorted.
 var Extensions = []string{
-	ExtCancel, ExtDelivery, ExtDeltas, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtDirect, ExtUndo, ExtTunnel,
+	ExtCancel, ExtDelivery, ExtDeltas, ExtFiles, ExtKeep, ExtMedia, ExtPreview, ExtProgress, ExtTransfer, ExtDirect, ExtUndo, ExtTunnel, ExtTerminal,
 }
 
 // WebSocket close codes; GSV uses the same ones.

@@ -72,6 +72,7 @@ const (
 	ChangeLocalModels     = "localModels"     // llama-server started or ended: call models.local
 	ChangeServices        = "services"        // a service was published, changed, switched off or deleted: call services.list
 	ChangeForwards        = "forwards"        // a forward was opened, used or closed: call forward.list
+	ChangeTerminals       = "terminals"       // a terminal was opened, closed, viewed or ended: call terminal.list
 	ChangeNotice          = "notice"          // Notice for the person
 	ChangeResync          = "resync"          // changes were lost: subscribe again
 	ChangeChat            = "chat"            // Chat is sent as a chat event, never in the feed
@@ -84,8 +85,8 @@ type Change struct {
 	// status and notice set the field of that name (message with sessionKey). sessionDeleted and
 	// history set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten
 	// sets node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps, servers, localModels, services and forwards: load them
-	// again. resync: subscribe again.
+	// channels (with path), schedules, apps, servers, localModels, services, forwards and terminals:
+	// load them again. resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`

@@ -93,6 +93,8 @@ type NodeInfo struct {
 	// Direct reports that its owner allows direct transfers with other machines that allow them too
 	// (extension "transfer.direct").
 	Direct bool `json:"direct,omitempty"`
+	// Terminals reports that the machine has terminals (extension "terminal").
+	Terminals bool `json:"terminals,omitempty"`
 }
 
 // DisplayName returns the name that the person gave the machine, or its ID.

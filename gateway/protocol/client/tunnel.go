@@ -21,15 +21,24 @@ import (
 // returns for these credentials, and again with new ones if they were replaced. The caller closes the
 // connection.
 func OpenTunnel[P, R any](ctx context.Context, o Options, m protocol.Method[P, R], params func(protocol.ClientInfo, *protocol.Auth) P) (net.Conn, R, error) {
-	conn, r, err := openTunnel(ctx, o, m, params)
-	if errors.Is(err, protocol.ErrUnauthorized) && o.Refused != nil && o.Refused(ctx, err) == nil {
-		return openTunnel(ctx, o, m, params)
+	ws, r, err := openFirst(ctx, o, protocol.TunnelPath, m, params)
+	if err != nil {
+		return nil, r, err
 	}
-	return conn, r, err
+	return wire.NewConn(ws), r, nil
 }
 
-func openTunnel[P, R any](ctx context.Context, o Options, m protocol.Method[P, R], params func(protocol.ClientInfo, *protocol.Auth) P) (_ net.Conn, r R, err error) {
-	ws, err := o.dial(ctx, tunnelURL(o.URL), true)
+// openFirst opens a connection at a path of the gateway and sends its first request.
+func openFirst[P, R any](ctx context.Context, o Options, at string, m protocol.Method[P, R], params func(protocol.ClientInfo, *protocol.Auth) P) (*websocket.Conn, R, error) {
+	ws, r, err := tryFirst(ctx, o, at, m, params)
+	if errors.Is(err, protocol.ErrUnauthorized) && o.Refused != nil && o.Refused(ctx, err) == nil {
+		return tryFirst(ctx, o, at, m, params)
+	}
+	return ws, r, err
+}
+
+func tryFirst[P, R any](ctx context.Context, o Options, at string, m protocol.Method[P, R], params func(protocol.ClientInfo, *protocol.Auth) P) (_ *websocket.Conn, r R, err error) {
+	ws, err := o.dial(ctx, addressOf(o.URL, at), true)
 	if err != nil {
 		return nil, r, err
 	}
@@ -58,7 +67,7 @@ func openTunnel[P, R any](ctx context.Context, o Options, m protocol.Method[P, R
 	if err != nil {
 		return nil, r, err
 	}
-	return wire.NewConn(ws), r, nil
+	return ws, r, nil
 }
 
 // readResponse reads the response to the first request. Nothing behind it is read.
@@ -82,12 +91,12 @@ func readResponse(ws *websocket.Conn, into any) error {
 	return nil
 }
 
-// tunnelURL returns the address for streams that belongs to a gateway's address.
-func tunnelURL(address string) string {
-	u, err := url.Parse(address)
+// addressOf returns the address that belongs to a gateway's address and ends in another path.
+func addressOf(gateway, at string) string {
+	u, err := url.Parse(gateway)
 	if err != nil {
-		return address // Run refuses it, too
+		return gateway // Run refuses it, too
 	}
-	u.Path = path.Join("/", path.Dir(u.Path), protocol.TunnelPath)
+	u.Path = path.Join("/", path.Dir(u.Path), at)
 	return u.String()
 }
