@@ -40,6 +40,8 @@ func TestEveryWayInIsListedAndClosed(t *testing.T) {
 	if r := publishes(); r.Fault != nil {
 		t.Fatal(r.Fault)
 	}
+	const name = "Anna's laptop"
+	ask(f.accessGateway, protocol.NodesUpdate, protocol.NodesUpdateParams{NodeID: "laptop", Name: new(name)})
 	open := f.forward(strings.TrimPrefix(app.URL, "http://"))
 	info := <-open.info
 	ask(f.accessGateway, protocol.TokenCreate, protocol.TokenCreateParams{Name: "Backup", Scopes: []protocol.Scope{protocol.ScopeFilesRead, protocol.ScopeShell}, Nodes: []protocol.NodeID{"laptop"}})
@@ -54,11 +56,11 @@ func TestEveryWayInIsListedAndClosed(t *testing.T) {
 		closed             bool // it can be closed
 	}{
 		{protocol.ExposureListener, strings.TrimSuffix(strings.TrimPrefix(f.gw.URL(), "ws://"), "/ws"), "Programs on this computer", none, false},
-		{protocol.ExposureService, "Wiki", "Everyone who reaches the address, without a sign-in, at " + url + ": " + app.URL + "/ on laptop.", []string{protocol.WarnPublic}, true},
-		{protocol.ExposureForward, info.Listen + " → laptop:" + info.Target, "reach " + info.Target + " of laptop", none, true},
+		{protocol.ExposureService, "Wiki", "Everyone who reaches the address, without a sign-in, at " + url + ": " + app.URL + "/ on " + name + ".", []string{protocol.WarnPublic}, true},
+		{protocol.ExposureForward, info.Listen + " → " + info.Target + " on " + name, "Programs on this computer reach " + info.Target + " on " + name, none, true},
 		{protocol.ExposureToken, "The gateway's own token", "everything that you may", none, false},
-		{protocol.ExposureToken, "Backup", "May read files and run commands on laptop.", noExpiry, true},
-		{protocol.ExposureDevice, "laptop", "Runs calls as the machine laptop", noExpiry, true},
+		{protocol.ExposureToken, "Backup", "May read files and run commands on " + name + ".", noExpiry, true},
+		{protocol.ExposureDevice, name, "Runs calls as the machine " + name, noExpiry, true},
 		{protocol.ExposureGrant, "Allow make", "without a question", noExpiry, true},
 	} {
 		e, ok := f.exposures(want.kind)[want.title]

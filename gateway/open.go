@@ -288,7 +288,7 @@ func (g *Gateway) openSurface(o Options) {
 		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,
 		Published: rpc.Published{Services: g.services, Visits: g.visits, Site: g.site},
 		Exposures: exposure.List{
-			network.Own{Addr: g.listenAddr(), Uses: g.uses}, g.network, g.addresses, g.site, g.forwards, g.tokens, g.apps, pairing.Devices{Paired: g.devices}, g.channels.Accounts, g.sessions.Chats, g.rules,
+			network.Own{Addr: g.listenAddr(), Uses: g.uses}, g.network, g.addresses, g.site, g.forwards, g.tokens, g.apps, pairing.Devices{Paired: g.devices, MachineName: g.hub.NameOf}, g.channels.Accounts, g.sessions.Chats, g.rules,
 		},
 	})
 }

@@ -1,6 +1,7 @@
 package pairing
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -19,6 +20,8 @@ type Devices struct {
 	Paired interface {
 		List(context.Context) (protocol.DeviceListResult, error)
 	}
+	// MachineName returns the person's name of a machine; "" means that it has only its ID.
+	MachineName func(protocol.NodeID) string
 }
 
 // Exposures states what the paired devices reach.
@@ -30,8 +33,9 @@ func (s Devices) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 		if d.RevokedAt > 0 || isExpired(d, now) {
 			continue
 		}
+		name := cmp.Or(s.MachineName(d.NodeID), d.Name)
 		e := protocol.Exposure{
-			ID: protocol.ExposureDevice + ":" + string(d.ID), Kind: protocol.ExposureDevice, Title: d.Name, Reach: reach(d),
+			ID: protocol.ExposureDevice + ":" + string(d.ID), Kind: protocol.ExposureDevice, Title: name, Reach: reach(d, name),
 			IsInUse: d.Online, CreatedAt: d.PairedAt, LastUsedAt: d.LastSeenAt, ExpiresAt: d.ExpiresAt,
 			Close: &protocol.ExposureClose{
 				Button: "Revoke", Ends: "It loses its connection at once, and must be paired again to come back.",
@@ -46,10 +50,10 @@ func (s Devices) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 	return list, err
 }
 
-// reach says what a device may do.
-func reach(d protocol.Device) string {
+// reach says what a device may do, which is called name if it is a machine.
+func reach(d protocol.Device, name string) string {
 	if d.Role == protocol.RoleNode {
-		return "Runs calls as the machine " + string(d.NodeID) + ", and reaches nothing else here."
+		return "Runs calls as the machine " + name + ", and reaches nothing else here."
 	}
 	var may []string
 	for _, s := range d.Scopes {

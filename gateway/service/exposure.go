@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -30,7 +31,7 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 		list = append(list, protocol.Exposure{
 			ID: protocol.ExposureService + ":" + string(v.ID), Kind: protocol.ExposureService, Title: v.Title, IsPublic: !v.SignIn, CreatedAt: v.CreatedAt,
 			IsInUse: uses[v.ID].Visitors > 0, LastUsedAt: uses[v.ID].LastUsedAt,
-			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, v.Target, v.NodeID),
+			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, v.Target, cmp.Or(p.machineName(v.NodeID), string(v.NodeID))),
 			Close: &protocol.ExposureClose{
 				Button: "Switch off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",
 				Call: protocol.NewCall(protocol.ServiceClose, protocol.ServiceParams{ID: v.ID}),

@@ -32,6 +32,8 @@ type Site struct {
 	dial      Dial
 	transport *http.Transport
 	onUnknown func(protocol.Service, *UnknownCertificate)
+
+	machineName func(protocol.NodeID) string
 }
 
 // OnUnknown calls f when a visit fails because the certificate of the app has changed, or was never
@@ -49,6 +51,8 @@ type Options struct {
 	Bus       *event.Bus
 	Zone      func() *time.Location // of the owner
 	Dial      Dial
+	// MachineName returns the person's name of a machine; "" means that it has only its ID.
+	MachineName func(protocol.NodeID) string
 }
 
 // NewSite returns a site, and asks the questions of an earlier start again. Run and close it.
@@ -57,7 +61,7 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, presence: present, onUnknown: func(protocol.Service, *UnknownCertificate) {}}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, onUnknown: func(protocol.Service, *UnknownCertificate) {}}
 	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
 	o.Services.onShare = present.cut
 	o.Services.onDelete = func(id protocol.ServiceID) {
