@@ -52,10 +52,10 @@ func (p *program) publish(c *client.Client, target, title string, signIn bool) p
 	return list.Services[0]
 }
 
-// closeExposure closes the only way in that the page “Who can reach what” can switch off.
+// closeExposure closes the only way in that the page “Who can reach what” can turn off.
 func (p *program) closeExposure() {
 	p.t.Helper()
-	p.click(p.waitTextIn(mainWindow, "Switch off", content))
+	p.click(p.waitTextIn(mainWindow, "Turn off", content))
 	cancel := p.waitTextIn(mainWindow, "Cancel", content)
 	p.screenshot("close")
 	p.click(cancel.Sub(image.Pt(switchOffLeft, 0)))

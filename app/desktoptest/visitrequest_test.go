@@ -84,7 +84,7 @@ func TestAVisitorWhoAsksIsLetInAndCutOffInTheWindow(t *testing.T) {
 	p.waitFor("a list without the app", func() bool {
 		words := p.readOnce(content(p.waitWindow(mainWindow)), "")
 		_, hasTokens := find(words, "TOKENS")
-		_, hasApp := find(words, "Switch off")
+		_, hasApp := find(words, "Turn off")
 		return hasTokens && !hasApp
 	})
 	p.screenshot("closed")

@@ -48,9 +48,9 @@ func everything() feed.View {
 	}
 	const day = 24 * time.Hour
 	return feed.View{Exposures: feed.Exposures{Loaded: true, List: []protocol.Exposure{
-		{ID: "listener:network", Kind: protocol.ExposureListener, Title: "192.168.1.20:8788", Reach: "Paired machines and clients reach the gateway, encrypted. Others can only ask to be paired.", Warnings: []string{protocol.WarnNetwork}, LastUsedAt: ago(time.Minute), Close: closing("Switch off", false)},
+		{ID: "listener:network", Kind: protocol.ExposureListener, Title: "192.168.1.20:8788", Reach: "Paired machines and clients reach the gateway, encrypted. Others can only ask to be paired.", Warnings: []string{protocol.WarnNetwork}, LastUsedAt: ago(time.Minute), Close: closing("Turn off", false)},
 		{ID: "listener:local", Kind: protocol.ExposureListener, Title: "127.0.0.1:8787", Reach: "Programs on this computer reach the gateway, each with a token.", LastUsedAt: ago(time.Hour)},
-		{ID: "service:wiki", Kind: protocol.ExposureService, Title: "Wiki", IsPublic: true, Reach: "Everyone who reaches the address, without a sign-in, at http://wiki-1.localhost:8787: http://127.0.0.1:3000/ on nas.", Warnings: []string{protocol.WarnPublic, protocol.WarnUnused}, CreatedAt: ago(40 * day), Close: closing("Switch off", false)},
+		{ID: "service:wiki", Kind: protocol.ExposureService, Title: "Wiki", IsPublic: true, Reach: "Everyone who reaches the address, without a sign-in, at http://wiki-1.localhost:8787: http://127.0.0.1:3000/ on nas.", Warnings: []string{protocol.WarnPublic, protocol.WarnUnused}, CreatedAt: ago(40 * day), Close: closing("Turn off", false)},
 		{ID: "forward:1", Kind: protocol.ExposureForward, Title: "127.0.0.1:5432 → nas:localhost:5432", Reach: "Programs on the computer of owner cli-1 reach localhost:5432 of nas.", IsInUse: true, Close: closing("Close", false)},
 		{ID: "token:gateway", Kind: protocol.ExposureToken, Title: "The gateway's own token", Reach: "The command line and other programs with it may do everything that you may.", LastUsedAt: ago(time.Minute)},
 		{ID: "app:editor", Kind: protocol.ExposureApp, Title: "Editor", Reach: "May read files on all machines. You are asked as your rules say.", Warnings: []string{protocol.WarnNoExpiry}, LastUsedAt: ago(3 * day), Close: closing("Revoke", false)},
@@ -103,13 +103,13 @@ func TestWhatCannotBeOpenedAgainIsAskedAboutFirst(t *testing.T) {
 	v := everything()
 	v.Exposures.List = v.Exposures.List[2:3]
 	b.show(v)
-	test.Tap(pagetest.Button(t, b.Box, "Switch off"))
-	pagetest.Shows(t, b.Box, "What it has begun ends at once.", "Switch off “Wiki”?")
+	test.Tap(pagetest.Button(t, b.Box, "Turn off"))
+	pagetest.Shows(t, b.Box, "What it has begun ends at once.", "Turn off “Wiki”?")
 	pagetest.Shot(t, b.w, "exposure-question")
 	if !b.Back() || pagetest.VisibleButton(b.Box, "Cancel") != nil {
 		t.Error("got the question after going back, want none")
 	}
-	test.Tap(pagetest.Button(t, b.Box, "Switch off"))
+	test.Tap(pagetest.Button(t, b.Box, "Turn off"))
 	test.Tap(pagetest.Button(t, b.Box, "Cancel"))
 	if len(b.Did) > 0 {
 		t.Errorf("got %v before the answer, want nothing", b.Did)

@@ -30,7 +30,7 @@ func TestQuietHoursLimitNotifications(t *testing.T) {
 		{name: "at the end", kind: Finished, at: 31 * time.Hour, want: true},
 		{name: "the night before", kind: Finished, at: 3 * time.Hour, want: true},
 		{name: "the next evening", kind: Finished, at: 47 * time.Hour, want: true},
-		{name: "switched off", kind: Finished, at: 23 * time.Hour, off: true, want: true},
+		{name: "turned off", kind: Finished, at: 23 * time.Hour, off: true, want: true},
 		{name: "a kind that is off", kind: Transfers, at: 12 * time.Hour},
 	} {
 		t.Run(c.name, func(t *testing.T) {

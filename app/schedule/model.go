@@ -245,7 +245,7 @@ type Heartbeat struct {
 	Start, End string
 }
 
-// usualHeartbeat is the interval of a heartbeat that is switched on.
+// usualHeartbeat is the interval of a heartbeat that is turned on.
 const usualHeartbeat = "30m"
 
 func readHeartbeat(ctx context.Context, a feed.Gateway) (h Heartbeat, err error) {
@@ -262,7 +262,7 @@ func readHeartbeat(ctx context.Context, a feed.Gateway) (h Heartbeat, err error)
 	return h, nil
 }
 
-// On reports whether the heartbeat is switched on.
+// On reports whether the heartbeat is turned on.
 func (h Heartbeat) On() bool { return h.interval() > 0 }
 
 // interval returns the interval, or 0.

@@ -164,7 +164,7 @@ func TestSecretsOfAFoundServerAreNotShown(t *testing.T) {
 
 func TestAFoundServerNamesItsProject(t *testing.T) {
 	_, got := foundText(protocol.FoundServer{Project: "/src/shop", Spec: protocol.ServerSpec{Command: "npx", Env: map[string]string{"A": "1"}, Disabled: true}})
-	if want := "With the variable A · May use the network · Only in /src/shop · Switched off"; got != want {
+	if want := "With the variable A · May use the network · Only in /src/shop · Turned off"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

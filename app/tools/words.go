@@ -198,7 +198,7 @@ func quoteWord(w string) string {
 }
 
 // foundText returns the command or the address of a server that can be added, and more about it:
-// what it is given, the only project that uses it, and whether it is switched off.
+// what it is given, the only project that uses it, and whether it is turned off.
 func foundText(f protocol.FoundServer) (text, more string) {
 	text, with := commandLine(f.Spec), namesText("With the variable ", "With the variables ", f.Spec.Env)
 	if f.Spec.URL != "" {
@@ -209,7 +209,7 @@ func foundText(f protocol.FoundServer) (text, more string) {
 		project = "Only in " + f.Project
 	}
 	if f.Spec.Disabled {
-		off = "Switched off"
+		off = "Turned off"
 	}
 	return text, wording.Join(" · ", with, network, project, off)
 }

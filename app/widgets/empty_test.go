@@ -12,7 +12,7 @@ import (
 
 func TestEmptyStateIsCentredAndComplete(t *testing.T) {
 	test.NewTempApp(t).Settings().SetTheme(style.New(style.Light, 1))
-	empty := NewEmptyState("folder", "This machine has no folders yet", "It shows them as soon as it is connected again, which may take a while after it was switched on.")
+	empty := NewEmptyState("folder", "This machine has no folders yet", "It shows them as soon as it is connected again, which may take a while after it was turned on.")
 	w := test.NewTempWindow(t, container.NewCenter(empty))
 	for _, width := range []float32{880, 480} {
 		w.Resize(fyne.NewSize(width, 400))

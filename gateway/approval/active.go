@@ -34,7 +34,7 @@ func (a *activeRules) activate(list []protocol.Rule) error {
 		if problem != "" {
 			rule.Problem = problem
 			if p.Verdict != policy.Allow {
-				doubt = "A rule that may ask or deny is switched off: " + problem
+				doubt = "A rule that may ask or deny is turned off: " + problem
 			}
 			continue
 		}
@@ -63,7 +63,7 @@ func (a *activeRules) activate(list []protocol.Rule) error {
 	return nil
 }
 
-// prepare parses one rule on its own, so that a broken one does not switch off the others.
+// prepare parses one rule on its own, so that a broken one does not turn off the others.
 func prepare(rule protocol.Rule) (policy.Rule, string) {
 	var p policy.Rule
 	if err := json.Unmarshal(rule.Policy, &p); err != nil {

@@ -46,7 +46,7 @@ func defaultVerdict(c config.ToolApproval) policy.Verdict {
 }
 
 // Import adds the rules and the permissions of chats from a file, unless they exist already. A rule
-// that is switched off because its own examples fail is added and reported.
+// that is turned off because its own examples fail is added and reported.
 func (r *Rules) Import(ctx context.Context, by string, in protocol.RulesImportParams) (protocol.RulesImportResult, error) {
 	var res protocol.RulesImportResult
 	set, problems, err := policy.Parse(in.File)

@@ -68,7 +68,7 @@ type noUses struct{}
 func (noUses) Record(string)     {}
 func (noUses) Last(string) int64 { return 0 }
 
-// OpenRules loads the rules. It switches off those that are invalid or fail their own examples.
+// OpenRules loads the rules. It turns off those that are invalid or fail their own examples.
 func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptions) (*Rules, error) {
 	r := &Rules{store: s, grants: grants, config: o.Config, machineName: o.MachineName, bus: cmp.Or(o.Bus, new(event.Bus)), uses: cmp.Or(o.Uses, Uses(noUses{}))}
 	if r.machineName == nil {
@@ -83,7 +83,7 @@ func OpenRules(ctx context.Context, s RuleStore, grants GrantStore, o RulesOptio
 	}
 	for _, rule := range list {
 		if rule.Problem != "" {
-			slog.Warn("Rule is switched off", "rule", rule.ID, "err", rule.Problem)
+			slog.Warn("Rule is turned off", "rule", rule.ID, "err", rule.Problem)
 		}
 	}
 	return r, nil

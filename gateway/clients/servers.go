@@ -49,7 +49,7 @@ func (c Client) HasFairlead() bool {
 }
 
 // project has what Claude Code stores about a folder in ~/.claude.json: the servers of the scope
-// "local", and the names of those that are switched off there.
+// "local", and the names of those that are turned off there.
 type project struct {
 	Servers  map[string]json.RawMessage `json:"mcpServers"`
 	Disabled []string                   `json:"disabledMcpServers"`

@@ -221,7 +221,7 @@ func TestTheHeartbeatFollowsItsInterval(t *testing.T) {
 		r.sched.ConfigChanged("")
 		synctest.Wait()
 		if d := next(); d != 0 {
-			t.Errorf("switched off: got %s, want 0", d)
+			t.Errorf("turned off: got %s, want 0", d)
 		}
 		r.set(func(c *config.Config) { c.Agents.DefaultHeartbeat.Every = "often" })
 		if st := r.heartbeat(); st.LastStatus != protocol.CronError || !strings.Contains(st.LastError, "is invalid") {

@@ -150,7 +150,7 @@ func (t serviceTools) previewPublish(ctx context.Context, _ tool.Call, in Publis
 	}
 	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at an address of this gateway for %s", target, t.machine(in.Machine), audience(isOn(in.SignIn) || len(in.Visitors) > 0, in.Visitors))
 	if !isOn(in.Enabled) {
-		p.Publishes += ", once it is switched on"
+		p.Publishes += ", once it is turned on"
 	}
 	return t.withCertificate(ctx, p, in.Machine, target, in.Certificate), nil
 }
@@ -171,7 +171,7 @@ func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateI
 		v.SignIn = *in.SignIn
 	}
 	if in.Enabled != nil && !*in.Enabled {
-		p.Publishes = fmt.Sprintf("Switches off %s at %s", v.Title, v.URL)
+		p.Publishes = fmt.Sprintf("Turns off %s at %s", v.Title, v.URL)
 		return p, nil
 	}
 	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at %s for %s", v.Target, t.machine(v.NodeID), v.URL, audience(v.SignIn, v.Visitors))

@@ -32,7 +32,7 @@ func (n *Listener) Exposures(context.Context) ([]protocol.Exposure, error) {
 		ID: NetworkID, Kind: protocol.ExposureListener, Title: strings.Join(s.Addresses, ", "), LastUsedAt: n.o.Uses.Last(NetworkID),
 		Reach: "Paired machines and clients reach the gateway, encrypted. Others can only ask to be paired.",
 		Close: &protocol.ExposureClose{
-			Button: "Switch off", Ends: "Paired machines and clients on other computers lose their connection.",
+			Button: "Turn off", Ends: "Paired machines and clients on other computers lose their connection.",
 			Call: protocol.NewCall(protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.enabled", Value: []byte("false")}),
 		},
 	}

@@ -14,7 +14,7 @@ import (
 // maxFile is the largest rules file in bytes, enough for more than 10,000 rules.
 const maxFile = 16 << 20
 
-// Problem is a rule that was switched off, or an unknown part of the file.
+// Problem is a rule that was turned off, or an unknown part of the file.
 type Problem struct {
 	Rule   string `json:"rule,omitempty"`
 	Reason string `json:"reason"`
@@ -25,7 +25,7 @@ type Set struct {
 	fallback Verdict
 	rules    []*rule
 	grants   []Grant
-	// doubt is not empty if a rule that asks or denies is switched off: then nothing is allowed.
+	// doubt is not empty if a rule that asks or denies is turned off: then nothing is allowed.
 	doubt string
 
 	allow            map[string][]*rule // by the program's name
@@ -51,7 +51,7 @@ type rule struct {
 var errUnknownVerdict = errors.New(`must be "allow", "ask" or "deny"`)
 
 // Parse parses a rules file. An unreadable file and an invalid rule are errors. A rule that fails
-// its own examples, or has unknown fields, is switched off and reported as a problem.
+// its own examples, or has unknown fields, is turned off and reported as a problem.
 func Parse(data []byte) (*Set, []Problem, error) {
 	if len(data) > maxFile {
 		return nil, nil, fmt.Errorf("reading rules: more than %d MiB", maxFile>>20)
@@ -111,7 +111,7 @@ func Parse(data []byte) (*Set, []Problem, error) {
 	return s, append(problems, more...), err
 }
 
-// Grants returns the grants of the file, except those that are switched off.
+// Grants returns the grants of the file, except those that are turned off.
 func (s *Set) Grants() []Grant { return s.grants }
 
 // noteFields are fields for people only.
@@ -172,7 +172,7 @@ func build(f File, off map[int]string) (*Set, []Problem, error) {
 		if why := cmp.Or(off[i], p.examples()); why != "" {
 			problems = append(problems, Problem{Rule: r.ID, Reason: why + ": the rule is off"})
 			if r.Verdict != Allow {
-				s.doubt = cmp.Or(s.doubt, fmt.Sprintf("%s, which should %s, is switched off", r.ID, r.Verdict))
+				s.doubt = cmp.Or(s.doubt, fmt.Sprintf("%s, which should %s, is turned off", r.ID, r.Verdict))
 			}
 			continue
 		}

@@ -70,7 +70,7 @@ const (
 	ChangeServers         = "servers"         // an MCP server or its tools changed: call servers.list
 	ChangePull            = "pull"            // Pull, the download of a model, is new or changed
 	ChangeLocalModels     = "localModels"     // llama-server started or ended: call models.local
-	ChangeServices        = "services"        // a service was published, changed, switched off or deleted: call services.list
+	ChangeServices        = "services"        // a service was published, changed, turned off or deleted: call services.list
 	ChangeForwards        = "forwards"        // a forward was opened, used or closed: call forward.list
 	ChangeTerminals       = "terminals"       // a terminal was opened, closed, viewed or ended: call terminal.list
 	ChangeNotice          = "notice"          // Notice for the person

@@ -198,7 +198,7 @@ func (s *server) setState(state string, err error) {
 }
 
 var stateText = map[string]string{
-	protocol.ServerStarting: "Starting", protocol.ServerReady: "Ready", protocol.ServerFailed: "Failed", protocol.ServerDisabled: "Switched off",
+	protocol.ServerStarting: "Starting", protocol.ServerReady: "Ready", protocol.ServerFailed: "Failed", protocol.ServerDisabled: "Turned off",
 	protocol.ServerSignIn: "Waiting for the sign-in", protocol.ServerOffline: "The machine is offline",
 }
 

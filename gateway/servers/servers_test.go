@@ -64,12 +64,12 @@ func TestAServerOnAMachineServesTheAgent(t *testing.T) {
 	if starts != 1 {
 		t.Errorf("got %d starts in the journal, want 1", starts)
 	}
-	// A tool that is switched off is gone at once, without a new connection.
+	// A tool that is turned off is gone at once, without a new connection.
 	since := h.status("files").Since
 	spec := s.Spec
 	spec.DisabledTools = []string{"echo"}
 	ask(h, protocol.ServerSet, protocol.ServerSetParams{Name: "files", Spec: spec})
-	h.until("echo is switched off", func() bool { return !slices.Contains(h.tools("files"), "echo") })
+	h.until("echo is turned off", func() bool { return !slices.Contains(h.tools("files"), "echo") })
 	if h.status("files").Since != since {
 		t.Error("the server was started again")
 	}

@@ -81,7 +81,7 @@ func signInAddress(ctx context.Context, s *server) (string, error) {
 		case state == protocol.ServerReady:
 			return "", protocol.ErrConflict.With("the server is connected, and needs no sign-in")
 		case state == protocol.ServerDisabled:
-			return "", protocol.ErrConflict.With("the server is switched off")
+			return "", protocol.ErrConflict.With("the server is turned off")
 		case isFirst:
 			s.restart()
 		}

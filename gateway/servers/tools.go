@@ -261,7 +261,7 @@ func (b Toolbox) Has(name protocol.NodeID) bool {
 }
 
 // Lookup finds a tool by its full name. Errors are protocol.ErrNotFound, protocol.ErrUnavailable
-// for a server that is not connected, and protocol.ErrForbidden for a tool that is switched off or
+// for a server that is not connected, and protocol.ErrForbidden for a tool that is turned off or
 // waits for the person.
 func (b Toolbox) Lookup(name protocol.ToolName) (protocol.ToolSpec, error) {
 	_, spec, err := b.lookup(name)
@@ -288,7 +288,7 @@ func (b Toolbox) lookup(name protocol.ToolName) (t remoteTool, spec protocol.Too
 	t = s.tools[i]
 	switch {
 	case slices.Contains(s.spec.DisabledTools, t.name):
-		return t, spec, protocol.ErrForbidden.With(fmt.Sprintf("the person switched off %s", name))
+		return t, spec, protocol.ErrForbidden.With(fmt.Sprintf("the person turned off %s", name))
 	case accepted[t.name].Hash != t.hash:
 		return t, spec, protocol.ErrForbidden.With(fmt.Sprintf("%s waits for the person: its description has changed", name))
 	}

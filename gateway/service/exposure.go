@@ -10,7 +10,7 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// Exposures states who reaches the services that are switched on.
+// Exposures states who reaches the services that are turned on.
 func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 	var list []protocol.Exposure
 	uses := p.Use()
@@ -33,7 +33,7 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 			IsInUse: uses[v.ID].Visitors > 0, LastUsedAt: uses[v.ID].LastUsedAt,
 			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, v.Target, cmp.Or(p.machineName(v.NodeID), string(v.NodeID))),
 			Close: &protocol.ExposureClose{
-				Button: "Switch off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",
+				Button: "Turn off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",
 				Call: protocol.NewCall(protocol.ServiceClose, protocol.ServiceParams{ID: v.ID}),
 			},
 		})

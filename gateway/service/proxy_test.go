@@ -315,7 +315,7 @@ func TestAWebSocketPassesAndEndsWithTheService(t *testing.T) {
 	}
 	c.SetReadDeadline(time.Now().Add(20 * time.Second))
 	if _, data, err := c.ReadMessage(); err == nil || isTimeout(err) {
-		t.Errorf("got %q, %v after the service was switched off; want the end of the connection", data, err)
+		t.Errorf("got %q, %v after the service was turned off; want the end of the connection", data, err)
 	}
 	if status, text := read(t)(b.Get(v.URL)); status != http.StatusNotFound {
 		t.Errorf("got %d %s, want 404", status, text)

@@ -161,7 +161,7 @@ func audit(what, by string, v protocol.Service) protocol.AuditEntry {
 	who := "for everyone who reaches its address"
 	switch {
 	case !v.Enabled:
-		who = "switched off"
+		who = "turned off"
 	case v.SignIn && len(v.Visitors) == 0:
 		who = "for the owner"
 	case v.SignIn:

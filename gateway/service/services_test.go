@@ -168,7 +168,7 @@ func TestAServiceStaysOpenWhoseEndIsNotStored(t *testing.T) {
 	s.db.Close()
 	err := s.Close(t.Context(), "owner", protocol.ServiceParams{ID: v.ID})
 	if now, _ := s.Get(v.ID); err == nil || !now.Enabled {
-		t.Errorf("got %v, switched on: %v; want an error and the service as it was", err, now.Enabled)
+		t.Errorf("got %v, turned on: %v; want an error and the service as it was", err, now.Enabled)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestChangesOfServicesArePublished(t *testing.T) {
 	if _, err := s.Delete(t.Context(), v.ID, "owner"); err != nil {
 		t.Fatal(err)
 	}
-	for _, what := range []string{"published", "switched off", "deleted"} {
+	for _, what := range []string{"published", "turned off", "deleted"} {
 		if c, err := changes.Next(t.Context()); err != nil || c.Kind != protocol.ChangeServices {
 			t.Errorf("%s: got the change %q, %v; want %q", what, c.Kind, err, protocol.ChangeServices)
 		}

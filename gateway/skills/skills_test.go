@@ -201,7 +201,7 @@ func TestPromptListsUsableSkillsAndCountsTheOthers(t *testing.T) {
 	}
 	c.cfg.Skills.Entries = map[string]config.Skill{"review-changes": {Enabled: new(bool)}}
 	if text, err = c.Prompt("main"); err != nil || strings.Contains(text, "review-changes") || strings.Contains(text, "cannot be used") {
-		t.Errorf("got %s, %v; want no skill that is switched off", text, err)
+		t.Errorf("got %s, %v; want no skill that is turned off", text, err)
 	}
 	for i := range 300 {
 		c.write(t, "skills/many/"+strconv.Itoa(i)+"/SKILL.md", strings.Repeat("word ", 40))

@@ -264,7 +264,7 @@ func TestRevocationEndsOpenWebSocketsAndEvents(t *testing.T) {
 	s, b := newStack(t), sharedBrowser(t)
 	app, desktop := newLiveReload(t, "Workshop"), newRemoteDesktop(t)
 	for name, revoke := range map[string]func(id string){
-		"switched off": func(id string) { s.call("service_update", map[string]any{"service_id": id, "enabled": false}) },
+		"turned off": func(id string) { s.call("service_update", map[string]any{"service_id": id, "enabled": false}) },
 		"deleted":      func(id string) { s.call("service_delete", map[string]any{"service_id": id}) },
 		"revoked":      func(id string) { s.call("service_share", map[string]any{"service_id": id, "action": "revoke"}) },
 	} {

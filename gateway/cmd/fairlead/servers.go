@@ -63,7 +63,7 @@ func serverState(s protocol.ServerStatus) string {
 	case s.State == protocol.ServerSignIn:
 		return "waits for your sign-in: fairlead servers sign-in " + string(s.Name)
 	case s.State == protocol.ServerDisabled:
-		return "switched off"
+		return "turned off"
 	case s.Error != "":
 		return s.State + ": " + flat(s.Error)
 	}
@@ -261,7 +261,7 @@ func printFound(out io.Writer, r protocol.ServersFoundResult) error {
 			state = "set up already"
 		}
 		if f.Spec.Disabled {
-			state += ", switched off"
+			state += ", turned off"
 		}
 		source := f.Source
 		if f.Project != "" {

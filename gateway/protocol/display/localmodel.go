@@ -23,7 +23,7 @@ func LocalProgram(p protocol.LocalProgram, system string) string {
 func startHint(provider, system string) string {
 	switch {
 	case provider == "lmstudio":
-		return "Start it, and switch on its server under Developer."
+		return "Start it, and turn on its server under Developer."
 	case system == "linux":
 		return "To start it: ollama serve"
 	}

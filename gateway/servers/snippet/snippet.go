@@ -271,7 +271,7 @@ func Find(home, config string) []protocol.FoundServer {
 }
 
 // clash reports whether two servers have the same name but not the same settings. Many projects
-// list the same server, which one may have switched off.
+// list the same server, which one may have turned off.
 func clash(a, b protocol.FoundServer) bool {
 	a.Spec.Disabled = b.Spec.Disabled
 	return a.Name == b.Name && !reflect.DeepEqual(a.Spec, b.Spec)

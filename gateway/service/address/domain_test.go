@@ -322,7 +322,7 @@ func TestPortsAreOfTheirServiceAlone(t *testing.T) {
 	for _, port := range []int{one.LocalPort, two.NetworkPort} {
 		if c, err := net.Dial("tcp", at(port)); err == nil {
 			c.Close()
-			t.Errorf("port %d still accepts connections after ports were switched off", port)
+			t.Errorf("port %d still accepts connections after ports were turned off", port)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (serverRows) List(context.Context) (map[protocol.ServerName]store.AcceptedT
 func (serverRows) Put(context.Context, protocol.ServerName, store.AcceptedTools) error { return nil }
 func (serverRows) Delete(context.Context, protocol.ServerName) error                   { return nil }
 
-// serverConfig is a configuration with one server, which is switched off.
+// serverConfig is a configuration with one server, which is turned off.
 type serverConfig struct{}
 
 var notes = protocol.ServerSpec{Command: "npx", Args: []string{"notes"}, Disabled: true}
