@@ -27,7 +27,7 @@ import (
 func (g *Gateway) openServices(ctx context.Context) (err error) {
 	g.addresses = address.New(address.Options{
 		Home: g.home, Secrets: g.secrets, Config: g.config.Get, Gateway: g.listenAddr, Network: g.network.Status,
-		Services: func() []protocol.Service { return g.services.List() }, Serve: func(name string, w http.ResponseWriter, r *http.Request) { g.site.ServeName(name, w, r) },
+		Services: func() []protocol.Service { return g.services.Stored() }, Serve: func(name string, w http.ResponseWriter, r *http.Request) { g.site.ServeName(name, w, r) },
 		Callback: func(w http.ResponseWriter, r *http.Request) { g.site.ServeCallback(w, r) },
 		Changed:  func() { g.status.publish() },
 	})

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -153,6 +154,41 @@ func TestAServiceLeadsNowhereItsMachineDoesNotAllow(t *testing.T) {
 			t.Errorf("%s: got %d %s, want 502 and that the machine does not allow it", target, status, text)
 		}
 	}
+}
+
+// TestServicesAreListedWhileTheirCertificateIsMissing asks for services whose certificates the
+// authority does not issue: whether it does depends on the services themselves.
+func TestServicesAreListedWhileTheirCertificateIsMissing(t *testing.T) {
+	f := newForwarding(t)
+	listen := freeAddress(t)
+	for path, value := range map[string]any{
+		"services.acme.directory": "https://" + freeAddress(t) + "/dir", "services.domain": "apps.example.com", "services.listen": listen,
+	} {
+		ask(f.accessGateway, protocol.ConfigSet, protocol.ConfigSetParams{Path: path, Value: protocol.Encode(value)})
+	}
+	publishes := f.tool("service_publish", `{"node_id":"laptop","proxy_target_url":"3000","title":"Wiki"}`)
+	f.decide(protocol.DecisionAllow)
+	if r := publishes(); r.Fault != nil {
+		t.Fatal(r.Fault)
+	}
+	list := func() protocol.Service { return ask(f.accessGateway, protocol.ServicesList, protocol.Empty{}).Services[0] }
+	if _, err := tls.Dial("tcp", listen, &tls.Config{ServerName: list().Name + ".apps.example.com", InsecureSkipVerify: true}); err == nil {
+		t.Fatal("got a certificate, want none")
+	}
+	if got := list().Addresses[0]; !strings.Contains(got.Problem, "no certificate for ") {
+		t.Errorf("got the address %+v, want that it has no certificate", got)
+	}
+}
+
+// freeAddress returns an address of this computer at which nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // TestALimitedTokenPublishesOnItsMachinesAlone publishes with a token for one of two machines.

@@ -61,19 +61,29 @@ func (d *directory) endVisits() {
 
 // List returns the services, the oldest first.
 func (d *directory) List() []protocol.Service {
+	list := d.Stored()
+	for i, v := range list {
+		list[i] = d.described(v)
+	}
+	return list
+}
+
+// Stored returns the services without their addresses, the oldest first.
+func (d *directory) Stored() []protocol.Service {
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	list := make([]protocol.Service, 0, len(d.entries))
 	for _, e := range d.entries {
-		list = append(list, d.described(e.Service))
+		list = append(list, e.Service)
 	}
+	d.mu.Unlock()
 	slices.SortFunc(list, func(a, b protocol.Service) int {
 		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return list
 }
 
-// described adds what is not stored, because it follows the settings.
+// described adds what is not stored, because it follows the settings. The caller does not hold mu:
+// the state of an address can depend on which services there are.
 func (d *directory) described(v protocol.Service) protocol.Service {
 	v.Addresses = d.addresses(v)
 	for _, a := range slices.Backward(v.Addresses) {
@@ -88,21 +98,26 @@ func (d *directory) described(v protocol.Service) protocol.Service {
 // Get returns a service. The error is a *protocol.Fault.
 func (d *directory) Get(id protocol.ServiceID) (protocol.Service, error) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if e := d.entries[id]; e != nil {
-		return d.described(e.Service), nil
+	e := d.entries[id]
+	var v protocol.Service
+	if e != nil {
+		v = e.Service
+	}
+	d.mu.Unlock()
+	if e != nil {
+		return d.described(v), nil
 	}
 	return protocol.Service{}, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("there is no service %s: network_directory lists them", id))
 }
 
-// Visit returns the enabled service whose host name begins with name, and a context that ends when
-// the service changes. Without such a service, ok is false.
+// Visit returns the enabled service whose host name begins with name, without its addresses, and a
+// context that ends when the service changes. Without such a service, ok is false.
 func (d *directory) Visit(name string) (v protocol.Service, ctx context.Context, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range d.entries {
 		if e.Name == name && e.Enabled {
-			return d.described(e.Service), e.ctx, true
+			return e.Service, e.ctx, true
 		}
 	}
 	return protocol.Service{}, nil, false
@@ -118,7 +133,7 @@ const (
 // left.
 func (d *directory) freePorts() (network, local int) {
 	taken := make(map[int]bool)
-	for _, v := range d.List() {
+	for _, v := range d.Stored() {
 		taken[v.NetworkPort], taken[v.LocalPort] = true, true
 	}
 	var found []int

@@ -67,7 +67,7 @@ func (q *requests) ask(ctx context.Context, s protocol.Service, asks protocol.Vi
 	if err != nil {
 		return "", err
 	}
-	asks.Service, asks.Title, asks.URL, asks.Message = s.ID, s.Title, s.URL, format.Line(asks.Message, maxMessage)
+	asks.Service, asks.Title, asks.URL, asks.Message = s.ID, s.Title, q.services.described(s).URL, format.Line(asks.Message, maxMessage)
 	q.asking.Lock()
 	defer q.asking.Unlock()
 	if err := q.checkLimits(ctx, asks); err != nil {

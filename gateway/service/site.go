@@ -134,7 +134,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 			answer(w, r, http.StatusNotFound, noService)
 			return
 		case strings.HasPrefix(r.URL.Path, ownPath) && r.URL.Path != askPath:
-			p.serveOwn(w, r, v)
+			p.serveOwn(w, r, p.services.described(v))
 			return
 		}
 		visit, ok := p.admit(w, r, v)

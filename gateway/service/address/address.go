@@ -29,6 +29,7 @@ type Options struct {
 	Config   func() config.Config
 	Gateway  func() *net.TCPAddr // of the gateway's own listener; nil without one
 	Network  func() protocol.NetworkStatus
+	// Services returns the services, without asking for their addresses.
 	Services func() []protocol.Service
 	// Serve serves a request to the service with this name.
 	Serve func(name string, w http.ResponseWriter, r *http.Request)
