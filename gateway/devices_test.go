@@ -321,7 +321,7 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	invite := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{})
-	if !strings.HasPrefix(invite.Install, "curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") || invite.InstallWindows != "" {
+	if !strings.Contains(invite.Install, "; curl -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.sh") || invite.InstallWindows != "" {
 		t.Errorf("the lines are %s and %s, want curl with the pin for this address, and none for Windows", invite.Install, invite.InstallWindows)
 	}
 	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{Role: protocol.RoleClient}); i.Install != "" {
@@ -330,8 +330,8 @@ func TestCurlChecksThePinThatTheInvitationNames(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(nodes, "fairlead-node-windows-amd64.exe"), []byte("node"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{}); !strings.HasPrefix(i.InstallWindows, "curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ") {
-		t.Errorf("the line for Windows is %s, want it to begin with %q", i.InstallWindows, "curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ")
+	if i := ask(h, protocol.DeviceInviteTo, protocol.DeviceInviteParams{}); !strings.Contains(i.InstallWindows, "; curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ") {
+		t.Errorf("the line for Windows is %s, want %q in it", i.InstallWindows, "curl.exe -fsSk --pinnedpubkey 'sha256//"+n.Pin+"' https://"+n.Addresses[0]+"/install.ps1 | ")
 	}
 	get := func(pin, path string) (string, error) {
 		out, err := exec.Command(curl, "--noproxy", "*", "-sSk", "--pinnedpubkey", "sha256//"+pin, "https://"+n.Addresses[0]+path).CombinedOutput()

@@ -23,7 +23,7 @@ func (g *Gateway) openCatalog(ctx context.Context, _ Options) error {
 	}
 	hostname, _ := os.Hostname()
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Services: g.services, Probe: g.probe, Config: g.config.Get, NetworkName: cmp.Or(hostname, "Fairlead"),
+		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Services: g.services, Probe: g.probe, Invitations: g.devices, Config: g.config.Get, NetworkName: cmp.Or(hostname, "Fairlead"),
 		OwnerID: owner, Version: Version, Used: g.access.Used,
 	})
 	return nil

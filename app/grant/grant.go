@@ -25,6 +25,7 @@ var All = []Permission{
 	{protocol.ScopeShell, "Run commands", "Fairlead asks you first, unless a rule allows it."},
 	{protocol.ScopeNetRead, "See network details", "Addresses, routes and name servers of your machines."},
 	{protocol.ScopeForward, "Reach ports of your machines", "Programs on these machines, through forwards. Fairlead does not ask you about each connection."},
+	{protocol.ScopeNodeRegister, "Invite machines", "Make commands that connect a new machine. Fairlead asks you before one connects."},
 	{protocol.ScopeService, "Publish apps of your machines", "Give them addresses that browsers can open. Fairlead always asks you first."},
 	{protocol.ScopeAllTools, "Use all other tools", "The tools of the agent and every tool of your machines, such as schedules and transfers."},
 }

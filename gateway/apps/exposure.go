@@ -12,7 +12,7 @@ import (
 var scopeWords = map[protocol.Scope]string{
 	protocol.ScopeNetworkRead: "list machines", protocol.ScopeShell: "run commands", protocol.ScopeFilesRead: "read files",
 	protocol.ScopeFilesWrite: "change files", protocol.ScopeNetRead: "diagnose networks", protocol.ScopeForward: "open forwards",
-	protocol.ScopeService: "publish apps", protocol.ScopeAllTools: "use every other tool",
+	protocol.ScopeNodeRegister: "make invitations for machines", protocol.ScopeService: "publish apps", protocol.ScopeAllTools: "use every other tool",
 }
 
 // Exposures states what the apps and tokens with access reach.

@@ -38,6 +38,7 @@ type Options struct {
 	Registry    Registry
 	Services    Services
 	Probe       Probe
+	Invitations Invitations
 	Config      func() config.Config
 	NetworkName string // of the network that the gateway's machines form
 	OwnerID     string // the user of every token
@@ -70,7 +71,7 @@ func New(o Options) *Catalog {
 	published := services{net, o.Services, o.Probe}
 	list := net.entries(o, published)
 	list = append(list, published.entries()...)
-	list = append(list, shell{net, o.Commands}.entry())
+	list = append(list, registration{net, o.Invitations}.entry(), shell{net, o.Commands}.entry())
 	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}
 }
 

@@ -22,6 +22,7 @@ type invite struct {
 	end     deadline
 	secret  []byte
 	code    pake.Code
+	confirm time.Duration // for the person's answer to the device that uses it
 	guesses int
 	usedBy  string // fingerprint of the device that used it
 }
@@ -47,13 +48,29 @@ func LastsUntil(days int) int64 {
 }
 
 // Invite creates an invitation. It requires the network listener, so that devices can connect.
-func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
+func (m *Manager) Invite(ctx context.Context, by string, p protocol.DeviceInviteParams) (protocol.DeviceInvite, error) {
+	return m.requests.invite(ctx, &m.o, by, p, confirmLife)
+}
+
+// Register creates an invitation for a machine at the request of a program. The person, who may be
+// elsewhere, has longer to confirm the machine.
+func (m *Manager) Register(ctx context.Context, by, name string) (protocol.DeviceInvite, error) {
+	if m.requests.countInvites(by) >= maxRegistered {
+		return protocol.DeviceInvite{}, protocol.ErrConflict.With(fmt.Sprintf("%d machines are being registered already: use their commands, or wait until they expire", maxRegistered))
+	}
+	return m.requests.invite(ctx, &m.o, by, protocol.DeviceInviteParams{Role: protocol.RoleNode, Name: name}, askLife)
+}
+
+// invite creates an invitation; confirm is the time in which the person answers.
+func (q *requests) invite(ctx context.Context, o *Options, by string, p protocol.DeviceInviteParams, confirm time.Duration) (protocol.DeviceInvite, error) {
 	life := inviteLife
 	switch {
 	case p.Role == "":
 		p.Role = protocol.RoleNode
 	case p.Role != protocol.RoleNode && p.Role != protocol.RoleClient:
 		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("role must be node or client")
+	case p.Unattended && p.Role != protocol.RoleNode:
+		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("only a node can be paired unattended")
 	}
 	if p.Minutes < 0 || p.Minutes > 60 || p.PairedFor < 0 || p.PairedFor > 3650 {
 		return protocol.DeviceInvite{}, protocol.ErrBadRequest.With("minutes must be 1 to 60, and pairedForDays at most 3650")
@@ -65,29 +82,39 @@ func (m *Manager) Invite(_ context.Context, by string, p protocol.DeviceInvitePa
 	if err := checkScopes(p.Scopes); err != nil {
 		return protocol.DeviceInvite{}, err
 	}
-	network := m.o.Network()
+	network := o.Network()
 	if !network.Listening || len(network.Addresses) == 0 {
 		return protocol.DeviceInvite{}, protocol.ErrUnavailable.With("other machines cannot connect to this gateway: let them connect first")
 	}
 	var windows, others bool
-	if m.o.HasPrograms != nil && p.Role == protocol.RoleNode { // a node program has no windows
-		windows, others = m.o.HasPrograms()
+	if o.HasPrograms != nil && p.Role == protocol.RoleNode { // a node program has no windows
+		windows, others = o.HasPrograms()
 	}
 	now := time.Now()
-	i := &invite{params: p, by: by, end: after(now, life), secret: pake.NewSecret()}
+	i := &invite{params: p, by: by, end: after(now, life), confirm: confirm, secret: pake.NewSecret()}
 	i.DeviceInvite = protocol.DeviceInvite{ID: protocol.NewID(), Role: p.Role, Addresses: network.Addresses, CreatedAt: now.UnixMilli(), ExpiresAt: i.end.wall}
 	link := pake.Link{Addresses: network.Addresses, Pin: identity.Pin(network.Pin), Invite: i.ID, Secret: i.secret, Role: p.Role}
 	i.Link = link.String()
+	commands := installCommands{network: network, link: i.Link, name: p.Name}
 	if others {
-		i.Install = installLine(network, "curl", "install.sh | sh")
+		i.Install = commands.shell()
 	}
 	if windows {
-		i.InstallWindows = installLine(network, "curl.exe", "install.ps1 | Out-String | Invoke-Expression")
+		i.InstallWindows, i.InstallCmd = commands.powerShell(), commands.cmd()
 	}
-	if err := m.requests.addInvite(i, now); err != nil {
+	if err := q.addInvite(i, now); err != nil {
 		return protocol.DeviceInvite{}, err
 	}
-	publishChange(m.o.Bus)
+	what := "made an invitation for a " + p.Role
+	if p.Unattended {
+		what += ", which pairs it without a question"
+	}
+	line := protocol.AuditEntry{At: now.UnixMilli(), Kind: protocol.AuditDevice, By: by, What: what}
+	if err := o.Audit.Append(ctx, line); err != nil {
+		q.withdrawInvite(i.ID)
+		return protocol.DeviceInvite{}, err
+	}
+	publishChange(o.Bus)
 	return i.DeviceInvite, nil
 }
 
@@ -114,9 +141,17 @@ func (q *requests) expireLocked(now time.Time) {
 	maps.DeleteFunc(q.invites, func(_ string, i *invite) bool { return i.end.hasPassed(now) })
 }
 
-// installLine returns the command that installs a node. curl checks the same pin as the pairing.
-func installLine(n protocol.NetworkStatus, curl, script string) string {
-	return fmt.Sprintf("%s -fsSk --pinnedpubkey 'sha256//%s' https://%s/%s", curl, n.Pin, n.Addresses[0], script)
+// countInvites returns how many open invitations somebody made.
+func (q *requests) countInvites(by string) (n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.expireLocked(time.Now())
+	for _, i := range q.invites {
+		if i.by == by {
+			n++
+		}
+	}
+	return n
 }
 
 // Uninvite withdraws an invitation, even while the device that used it waits for confirmation.

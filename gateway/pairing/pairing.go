@@ -31,7 +31,9 @@ const (
 
 const (
 	maxInvites = 8
-	maxName    = 60 // characters of a device's name
+	// maxRegistered is the number of open invitations of one program, so that others remain.
+	maxRegistered = 4
+	maxName       = 60 // characters of a device's name
 	// maxGuesses is the number of wrong guesses that invalidates an invitation.
 	maxGuesses = 3
 )

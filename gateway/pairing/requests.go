@@ -77,7 +77,7 @@ func (q *requests) listInvites() []protocol.DeviceInvite {
 	invites := []protocol.DeviceInvite{}
 	for _, i := range q.invites {
 		shown := i.DeviceInvite
-		shown.Link, shown.Code, shown.Install, shown.InstallWindows = "", "", "", ""
+		shown.Link, shown.Code, shown.Install, shown.InstallWindows, shown.InstallCmd = "", "", "", "", ""
 		invites = append(invites, shown)
 	}
 	slices.SortFunc(invites, func(a, b protocol.DeviceInvite) int { return int(a.CreatedAt - b.CreatedAt) })

@@ -60,7 +60,8 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		return err
 	}
 	wait := func() error { return w.Send(g.Waiting(int(time.Until(r.end.at).Round(time.Second) / time.Second))) }
-	if invitation != nil && invitation.params.Device != "" { // the inviting person has read the device's key over SSH
+	// The inviting person has read the device's key over SSH, or has agreed in advance.
+	if invitation != nil && (invitation.params.Device != "" || invitation.params.Unattended) {
 		err := wait()
 		if err == nil {
 			m.changing.Lock()
@@ -73,16 +74,16 @@ func (m *Manager) pair(ctx, gone context.Context, w pake.Transport, address stri
 		}
 		return w.Send(pake.Message{Done: &r.done})
 	}
-	return m.askToPair(gone, r, wait, func() error { return w.Send(pake.Message{Done: &r.done}) })
+	return m.requests.ask(gone, r, m.answerPairing(r), wait, func() error { return w.Send(pake.Message{Done: &r.done}) })
 }
 
-// askToPair asks the person about a device that calls wait once they can answer, and done once it is
-// paired.
-func (m *Manager) askToPair(gone context.Context, r *request, wait, done func() error) error {
+// ask asks the person about a device. It calls wait once they can answer, apply with their answer, and
+// done once the device is paired.
+func (q *requests) ask(gone context.Context, r *request, apply question.Apply, wait, done func() error) error {
 	ctx, stop := context.WithCancelCause(gone)
 	defer stop(nil)
-	end, err := m.o.Questions.AskFor(ctx, r.question(), question.Terms{
-		Expires: time.Until(r.end.at), Limit: question.Limit{Asker: "devices to pair"}, Apply: m.answerPairing(r),
+	end, err := q.questions.AskFor(ctx, r.question(), question.Terms{
+		Expires: time.Until(r.end.at), Limit: question.Limit{Asker: "devices to pair"}, Apply: apply,
 		Opened: func() {
 			if err := wait(); err != nil {
 				stop(err)
@@ -90,7 +91,7 @@ func (m *Manager) askToPair(gone context.Context, r *request, wait, done func() 
 		},
 	})
 	isLate := end.State == protocol.QuestionExpired || errors.Is(context.Cause(ctx), errTimeout)
-	m.requests.remove(r, isLate)
+	q.remove(r, isLate)
 	switch {
 	case err != nil:
 		return err
@@ -227,7 +228,7 @@ func (m *Manager) request(ctx context.Context, g *pake.Gateway, invitation *invi
 	}
 	life := askLife
 	if invitation != nil {
-		life = confirmLife
+		life = invitation.confirm
 	}
 	m.changing.Lock()
 	d.ID = m.devices.newID(h.Key, d.Role)

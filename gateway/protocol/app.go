@@ -33,7 +33,7 @@ var UsualAppScopes = []Scope{ScopeNetworkRead, ScopeShell, ScopeFilesRead, Scope
 
 // AppScopes lists every scope that an app can have and that gives access to something that exists.
 var AppScopes = []Scope{
-	ScopeNetworkRead, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
+	ScopeNetworkRead, ScopeNodeRegister, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
 }
 
 // ScopeNames returns scopes as texts.

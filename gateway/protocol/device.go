@@ -86,6 +86,9 @@ type DeviceInviteParams struct {
 	Device string `json:"device,omitempty"`
 	// PairedFor is the length of the pairing in days; 0 is without an end.
 	PairedFor int `json:"pairedForDays,omitempty"`
+	// Unattended pairs the machine that uses the invitation at once, without a question. It is for
+	// nodes only.
+	Unattended bool `json:"unattended,omitempty"`
 }
 
 // DeviceInvite is an invitation. It works once, and the person still has to approve the device.
@@ -95,10 +98,12 @@ type DeviceInvite struct {
 	Link      string   `json:"link,omitempty"` // only in the result of device.invite
 	Code      string   `json:"code,omitempty"` // only in the result of device.invite; to be read aloud
 	Addresses []string `json:"addresses"`
-	// Install is a shell command that installs the node on another machine; InstallWindows is one
-	// for PowerShell. Both are empty when the gateway has no node programs to offer.
+	// Install is a shell command that installs the node on another machine, pairs it with this
+	// invitation and starts it. InstallWindows is one for PowerShell, InstallCmd one for the Windows
+	// Command Prompt. They are empty when the gateway has no node programs to offer.
 	Install        string `json:"install,omitempty"`
 	InstallWindows string `json:"installWindows,omitempty"`
+	InstallCmd     string `json:"installCmd,omitempty"`
 	CreatedAt      int64  `json:"createdAt"`
 	ExpiresAt      int64  `json:"expiresAt"`
 }

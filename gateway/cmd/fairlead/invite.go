@@ -21,7 +21,7 @@ import (
 // invite makes an invitation and serves it until it is used or withdrawn.
 func invite(o *options, cmd *cobra.Command, p pairFlags) error {
 	return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
-		in := protocol.DeviceInviteParams{Role: p.as, Name: p.name, Minutes: p.minutes, PairedFor: p.days}
+		in := protocol.DeviceInviteParams{Role: p.as, Name: p.name, Minutes: p.minutes, PairedFor: p.days, Unattended: p.unattended}
 		for _, s := range p.scopes {
 			in.Scopes = append(in.Scopes, protocol.Scope(s))
 		}
@@ -53,7 +53,7 @@ func (p pairFlags) show(out io.Writer, i protocol.DeviceInvite) error {
 	}
 	fmt.Fprintf(out, "Run one of these on the other machine:\n\n  fairlead pair '%s'\n  fairlead pair %s\n\n", i.Link, i.Code)
 	if i.Install != "" {
-		fmt.Fprintf(out, "If Fairlead is not installed there, this installs a node:\n\n  %s\n\n", i.Install)
+		fmt.Fprintf(out, "If Fairlead is not installed there, this installs, pairs and starts a node:\n\n  %s\n\n", i.Install)
 	}
 	if i.InstallWindows != "" {
 		fmt.Fprintf(out, "On Windows, in PowerShell:\n\n  %s\n\n", i.InstallWindows)

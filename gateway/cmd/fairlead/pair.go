@@ -31,7 +31,7 @@ var roles = []string{protocol.RoleNode, protocol.RoleClient}
 type pairFlags struct {
 	as, name, gateway, ssh, sshCommand string
 	minutes, days                      int
-	ask, key, noQR                     bool
+	ask, key, noQR, unattended         bool
 	scopes                             []string
 	node                               nodeFlags
 }
@@ -89,6 +89,7 @@ Both sides show the same four words. If the words differ, somebody may be interc
 	f.StringVar(&p.ssh, "ssh", "", "pair `HOST` over SSH, which verifies its key, so no words are compared; node flags and folders apply to HOST")
 	f.StringVar(&p.sshCommand, "ssh-command", "ssh", "SSH program")
 	f.BoolVar(&p.key, "key", false, "print this machine's key and exit")
+	f.BoolVar(&p.unattended, "unattended", false, "pair the machine that uses the invitation without a question; whoever has the link or code can pair one")
 	f.BoolVar(&p.noQR, "no-qr", false, "do not print a QR code")
 	p.node.Add(f, "id", true)
 	cmd.AddCommand(append(pairCommands(o), gatewaysCommand(o), leaveCommand(o), pairResetCommand(o))...)
@@ -111,6 +112,8 @@ func (p pairFlags) check(cmd *cobra.Command, args []string, invitation string) e
 		return usageError("--may is empty: omit it to grant every scope, or list some of read, chat, invoke, approve and admin")
 	case len(p.scopes) > 0 && p.as != protocol.RoleClient:
 		return usageError("--may is for clients: add --as client")
+	case p.unattended && (p.as != protocol.RoleNode || p.ssh != "" || p.ask || len(args) > 0):
+		return usageError("--unattended is for invitations of nodes: remove --as client, --ssh, --ask, and the link or code")
 	case p.ssh != "" && (p.as != protocol.RoleNode || p.ask || len(args) > 0):
 		return usageError("--ssh pairs a node: remove --as client, --ask, and the link or code")
 	case cmd.Flags().Changed("ssh") && strings.TrimSpace(p.ssh) == "":

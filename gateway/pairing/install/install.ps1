@@ -35,6 +35,23 @@
 		if (Test-Path -LiteralPath $new) { Remove-Item -LiteralPath $new }
 	}
 	Write-Host "Installed $node."
+	if ($env:FAIRLEAD_PAIR) {
+		# The link is a secret: it is neither an argument nor in the environment of the node.
+		$link = $env:FAIRLEAD_PAIR
+		Remove-Item Env:FAIRLEAD_PAIR
+		$folder = if ($env:FAIRLEAD_WORKSPACE) { $env:FAIRLEAD_WORKSPACE } else { $env:USERPROFILE }
+		$flags = @('--workspace', $folder)
+		if ($env:FAIRLEAD_NAME) { $flags += '--id', $env:FAIRLEAD_NAME }
+		$link | & $node --pair - --only-pair @flags
+		if ($LASTEXITCODE -ne 0) { throw 'this machine was not paired' }
+		$action = New-ScheduledTaskAction -Execute $node -Argument (($flags | ForEach-Object { '"' + $_ + '"' }) -join ' ')
+		$trigger = New-ScheduledTaskTrigger -AtLogOn -User ([Security.Principal.WindowsIdentity]::GetCurrent().Name)
+		$settings = New-ScheduledTaskSettingsSet -AllowStartIfOnBatteries -DontStopIfGoingOnBatteries -ExecutionTimeLimit 0 -RestartCount 999 -RestartInterval (New-TimeSpan -Minutes 1)
+		Register-ScheduledTask -Force -TaskName 'Fairlead node' -Action $action -Trigger $trigger -Settings $settings | Out-Null
+		Start-ScheduledTask -TaskName 'Fairlead node'
+		Write-Host 'The node runs, and starts when you sign in.'
+		return
+	}
 	Write-Host 'Pair this machine with the link or code that "fairlead pair" shows at the gateway:'
 	Write-Host "  & '$($node.Replace("'", "''"))' --pair LINK --workspace FOLDER"
 }

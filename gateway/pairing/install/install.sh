@@ -51,15 +51,85 @@ install_node() {
 	mv -f "$new" "$into/fairlead-node"
 	trap - EXIT
 	echo "Installed $into/fairlead-node."
-	case "$into" in
-		*[!A-Za-z0-9/._-]*) run="'$(printf %s "$into/fairlead-node" | sed "s/'/'\\\\''/g")'" ;; # as a shell takes it
-		*) run="$into/fairlead-node" ;;
-	esac
+	if [ -n "${FAIRLEAD_PAIR:-}" ]; then
+		pair_node
+		start_node
+		return
+	fi
+	run="$(quoted "$into/fairlead-node")"
 	case ":$PATH:" in
 		*":$into:"*) run=fairlead-node ;;
 	esac
 	echo "Pair this machine with the link or code that \"fairlead pair\" shows at the gateway:"
 	echo "  $run --pair LINK --workspace FOLDER"
+}
+
+# quoted prints a path as a shell takes it.
+quoted() {
+	case "$1" in
+		*[!A-Za-z0-9/._-]*) printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")" ;;
+		*) printf %s "$1" ;;
+	esac
+}
+
+# pair_node pairs this machine. The link is a secret: it is neither an argument nor in the environment of the node.
+pair_node() {
+	link="$FAIRLEAD_PAIR" folder="${FAIRLEAD_WORKSPACE:-$HOME}" name="${FAIRLEAD_NAME:-}"
+	unset FAIRLEAD_PAIR
+	"$into/fairlead-node" --pair - --only-pair --workspace "$folder" ${name:+--id "$name"} <<-END || fail "this machine was not paired"
+		$link
+	END
+}
+
+# start_node starts the node now, and with this machine or this user's session where that can be set up.
+start_node() {
+	command="$into/fairlead-node --workspace $folder${name:+ --id $name}"
+	case "$into$folder${FAIRLEAD_HOME:+ }" in
+		*[!A-Za-z0-9/._-]*) service=none ;; # a service would need other quotes or variables
+		*) service=$os ;;
+	esac
+	if [ $service = linux ] && [ -d /run/systemd/system ]; then
+		unit="$HOME/.config/systemd/user/fairlead-node.service" user=--user target=default.target
+		[ "$(id -u)" != 0 ] || unit=/etc/systemd/system/fairlead-node.service user=--system target=multi-user.target
+		mkdir -p "${unit%/*}"
+		cat >"$unit" <<-END
+			[Unit]
+			Description=Fairlead node
+			[Service]
+			ExecStart=$command
+			Restart=always
+			RestartSec=5
+			[Install]
+			WantedBy=$target
+		END
+		[ $user = --system ] || loginctl enable-linger 2>/dev/null || echo "The node stops when you sign out: an administrator can change that with loginctl enable-linger." >&2
+		if systemctl $user daemon-reload && systemctl $user enable -q fairlead-node && systemctl $user restart fairlead-node; then
+			echo "The node runs, and starts with this machine."
+			return
+		fi
+		rm -f "$unit"
+	elif [ $service = darwin ]; then
+		agent="$HOME/Library/LaunchAgents/fairlead-node.plist"
+		mkdir -p "${agent%/*}"
+		cat >"$agent" <<-END
+			<?xml version="1.0" encoding="UTF-8"?>
+			<plist version="1.0"><dict>
+			<key>Label</key><string>fairlead-node</string>
+			<key>ProgramArguments</key><array><string>$(echo "$command" | sed 's| |</string><string>|g')</string></array>
+			<key>KeepAlive</key><true/>
+			</dict></plist>
+		END
+		launchctl unload "$agent" 2>/dev/null || true
+		if launchctl load -w "$agent"; then
+			echo "The node runs, and starts when you sign in."
+			return
+		fi
+		rm -f "$agent"
+	fi
+	apart="$(command -v setsid || command -v nohup)" || fail "neither setsid nor nohup is there to start the node"
+	"$apart" "$into/fairlead-node" --workspace "$folder" ${name:+--id "$name"} </dev/null >/dev/null 2>&1 &
+	echo "The node runs. After a restart of this machine, start it with:"
+	echo "  $(quoted "$into/fairlead-node") --workspace $(quoted "$folder")${name:+ --id $name}"
 }
 
 install_node

@@ -106,7 +106,7 @@ func Document(tools []catalog.Tool, version string) any {
 
 var scopeTexts = map[protocol.Scope]string{
 	protocol.ScopeNetworkRead: "List machines", protocol.ScopeShell: "Run commands", protocol.ScopeFilesRead: "Read files", protocol.ScopeFilesWrite: "Change files",
-	protocol.ScopeNetRead: "Network diagnostics", protocol.ScopeForward: "Forwards to ports of machines", protocol.ScopeService: "Publish apps of machines", protocol.ScopeAllTools: "Every other tool",
+	protocol.ScopeNetRead: "Network diagnostics", protocol.ScopeNodeRegister: "Invitations for machines", protocol.ScopeForward: "Forwards to ports of machines", protocol.ScopeService: "Publish apps of machines", protocol.ScopeAllTools: "Every other tool",
 }
 
 func operation(t catalog.Tool) object {

@@ -26,7 +26,7 @@ func fakeDevices(f *fakes) *pairing.Manager {
 		d.ID, d.Fingerprint, d.Words = identity.DeviceID(key), identity.Fingerprint(key), identity.KeyWords(key)
 		kept.list = append(kept.list, store.PairedDevice{Device: d, Key: key})
 	}
-	m, err := pairing.Open(context.Background(), pairing.Options{Store: kept, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus), Nodes: f.hub, Name: "tower", Transfers: f.transfers, Connections: NewConnections(), HasPrograms: func() (bool, bool) { return true, true }, Network: func() protocol.NetworkStatus {
+	m, err := pairing.Open(context.Background(), pairing.Options{Store: kept, Audit: kept, Bus: f.bus, Questions: question.New(questiontest.NewStore(), nil, f.bus), Nodes: f.hub, Name: "tower", Transfers: f.transfers, Connections: NewConnections(), HasPrograms: func() (bool, bool) { return true, true }, Network: func() protocol.NetworkStatus {
 		if f.offNet {
 			return protocol.NetworkStatus{}
 		}
