@@ -24,11 +24,11 @@ import (
 
 // Options configure the addresses. All fields are required, unless they say otherwise.
 type Options struct {
-	Home     string
-	Secrets  keychain.Store // of the certificate of ports
-	Config   func() config.Config
-	Gateway  func() *net.TCPAddr // of the gateway's own listener; nil without one
-	Network  func() protocol.NetworkStatus
+	Home    string
+	Secrets keychain.Store // of the certificate of ports
+	Config  func() config.Config
+	Gateway func() *net.TCPAddr // of the gateway's own listener; nil without one
+	Network func() protocol.NetworkStatus
 	// Services returns the services, without asking for their addresses.
 	Services func() []protocol.Service
 	// Serve serves a request to the service with this name.

@@ -106,10 +106,7 @@ func (a *Addresses) start(s spec) *listener {
 		return l
 	}
 	l.at = bound.Addr()
-	l.server = &http.Server{
-		Handler: service.RefuseForwarded(a.handler(s)), ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, WriteTimeout: requestLimit, IdleTimeout: idleLimit,
-		MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
-	}
+	l.server = newServer(service.RefuseForwarded(a.handler(s)))
 	serve := func() error { return l.server.Serve(bound) }
 	if l.cert != nil && s.kind != redirectKind {
 		l.server.TLSConfig = l.cert.tlsConfig()
@@ -121,6 +118,13 @@ func (a *Addresses) start(s spec) *listener {
 		}
 	})
 	return l
+}
+
+func newServer(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler: h, ReadHeaderTimeout: headerLimit, ReadTimeout: requestLimit, WriteTimeout: requestLimit, IdleTimeout: idleLimit,
+		MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
 }
 
 // certificateOf returns the certificate of a listener, or nil for one without.
