@@ -8,13 +8,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/config"
 	"fairlead/gateway/native"
-	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/service"
@@ -49,32 +47,24 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 		Dial: func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
 			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
 		},
+		AskCertificate: g.askAboutCertificate,
 	})
-	if err != nil {
-		return err
-	}
-	g.site.OnUnknown(g.askAboutCertificates())
-	return nil
+	return err
 }
 
-// askAboutCertificates returns a function that asks the owner whether to trust the certificate that
-// an app shows, once for each, until it is answered. A denied one is not asked about again before a
-// restart.
-func (g *Gateway) askAboutCertificates() func(protocol.Service, *service.UnknownCertificate) {
-	var asked sync.Map // of arguments of the call
-	return func(v protocol.Service, unknown *service.UnknownCertificate) {
-		args := protocol.Encode(native.UpdateIn{Service: v.ID, Certificate: new(unknown.Fingerprint())})
-		if _, isAsked := asked.LoadOrStore(string(args), true); isAsked {
-			return
-		}
-		crash.Go(func() {
-			call := tool.Call{Tool: protocol.NewToolName(protocol.NativePrefix, native.ServiceUpdate), Args: args, Principal: auth.Owner("a visit to " + v.Title)}
-			_, err := tool.Outcome(g.calls.Run(context.Background(), call))
-			if f, ok := errors.AsType[*protocol.Fault](err); !ok || f.Code != protocol.FaultPermissionDenied { // a later visit asks again
-				asked.Delete(string(args))
-			}
-		})
+// askAboutCertificate asks the owner whether to trust the certificate that an app shows. A yes to
+// one that an authority vouches for trusts such certificates from then on: they are renewed often.
+func (g *Gateway) askAboutCertificate(v protocol.Service, unknown *service.UnknownCertificate) (isDenied bool) {
+	trusted := unknown.Fingerprint()
+	if unknown.IsValid {
+		trusted = ""
 	}
+	_, err := tool.Outcome(g.calls.Run(context.Background(), tool.Call{
+		Tool: protocol.NewToolName(protocol.NativePrefix, native.ServiceUpdate), Args: protocol.Encode(native.UpdateIn{Service: v.ID, Certificate: &trusted}),
+		Principal: auth.Owner("a visit to " + v.Title),
+	}))
+	f, ok := errors.AsType[*protocol.Fault](err)
+	return ok && f.Code == protocol.FaultPermissionDenied
 }
 
 // probe looks at the target of a service before it is published, as [service.Site.Probe] does. The

@@ -171,7 +171,9 @@ func TestServicesAreListedWhileTheirCertificateIsMissing(t *testing.T) {
 	if r := publishes(); r.Fault != nil {
 		t.Fatal(r.Fault)
 	}
-	list := func() protocol.Service { return ask(f.accessGateway, protocol.ServicesList, protocol.Empty{}).Services[0] }
+	list := func() protocol.Service {
+		return ask(f.accessGateway, protocol.ServicesList, protocol.Empty{}).Services[0]
+	}
 	if _, err := tls.Dial("tcp", listen, &tls.Config{ServerName: list().Name + ".apps.example.com", InsecureSkipVerify: true}); err == nil {
 		t.Fatal("got a certificate, want none")
 	}

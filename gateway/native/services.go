@@ -186,6 +186,9 @@ func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateI
 	if in.Certificate != nil {
 		trusted = *in.Certificate
 	}
+	if in.Target == nil && trusted == "" && v.Certificate != "" {
+		p.Publishes += ", and accepts from now on every certificate for its name that an authority vouches for, instead of the one that you trusted"
+	}
 	return t.withCertificate(ctx, p, v.NodeID, target, trusted), nil
 }
 

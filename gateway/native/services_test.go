@@ -104,4 +104,12 @@ func TestTheQuestionSaysWhichUnknownCertificateAYesTrusts(t *testing.T) {
 			}
 		}
 	}
+	s.probe = func(context.Context, protocol.NodeID, service.Target) error { return nil }
+	if _, err := s.published.Update(t.Context(), v.ID, service.Change{Certificate: &print}, "owner"); err != nil {
+		t.Fatal(err)
+	}
+	none := ""
+	if p, _ := s.previewUpdate(t.Context(), tool.Call{}, UpdateIn{Service: v.ID, Certificate: &none}); !strings.Contains(p.Publishes, "instead of the one that you trusted") || p.Problem != "" {
+		t.Errorf("a valid certificate in place of the trusted one: got %+v, want that a yes ends that trust", p)
+	}
 }

@@ -37,6 +37,7 @@ type site struct {
 	base      string                                                 // address of the gateway
 
 	settings config.Services
+	unknown  chan *UnknownCertificate // about which the owner was asked, who denies them
 
 	mu     sync.Mutex // guards the fields below
 	dialed []string   // node and address of each connection
@@ -72,7 +73,7 @@ func newSiteAt(t *testing.T, l net.Listener, connect func(context.Context) (net.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	s := &site{db: db, connect: connect, dial: dial, stop: func() {}, base: "http://" + l.Addr().String()}
+	s := &site{db: db, unknown: make(chan *UnknownCertificate, 100), connect: connect, dial: dial, stop: func() {}, base: "http://" + l.Addr().String()}
 	in := signin.New(signin.Options{
 		Config: func() config.Services { return s.settings }, Secret: s.secret, Base: func(*http.Request) string { return s.base }, Passkeys: db.Services,
 		Link: func(ctx context.Context, v protocol.Service, email string) (string, error) {
@@ -120,7 +121,8 @@ func (s *site) reload(t *testing.T) {
 	s.questions = question.New(s.db.Questions, nil, &s.bus)
 	now, err := NewSite(t.Context(), Options{
 		Services: s.Services, Visits: s.visits, Requests: s.db.Services, Uses: s.db.Services, Questions: s.questions, Audit: s.db.Audit, Bus: &s.bus,
-		Zone: func() *time.Location { return time.UTC }, Dial: s.dialApp, MachineName: func(protocol.NodeID) string { return "" },
+		Zone: func() *time.Location { return time.UTC }, Dial: s.dialApp,
+		AskCertificate: func(_ protocol.Service, e *UnknownCertificate) bool { s.unknown <- e; return true }, MachineName: func(protocol.NodeID) string { return "" },
 	})
 	if err != nil {
 		t.Fatal(err)

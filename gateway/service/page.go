@@ -32,7 +32,7 @@ var (
 	usedLink    = page{Title: "This link does not work", Text: "It was used already or is older than a day. Ask the owner for a new one."}
 	otherSite   = page{Title: "Open the link again", Text: "Another site tried to use this link for you."}
 	neighbour   = page{Title: "Another app tried to use this one", Text: "A page of another app made this request. Open this app itself instead."}
-	untrusted   = page{Title: "The app has another certificate", Text: "The gateway does not trust the certificate that the app shows now. Its owner is asked. This page tries again by itself.", Retries: true}
+	untrusted   = page{Title: "The app has another certificate", Text: "The gateway does not trust the certificate that the app shows now. Only its owner can trust it. This page tries again by itself.", Retries: true}
 	offline     = page{Title: "The computer is offline", Text: "The app runs on a computer that is not connected now. This page tries again by itself.", Retries: true}
 	denied      = page{Title: "The computer does not allow this", Text: "Its owner has not allowed the address to which this app leads."}
 	silent      = page{Title: "The app does not answer", Text: "The computer is there, but the app on it does not answer. This page tries again by itself.", Retries: true}

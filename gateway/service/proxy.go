@@ -58,7 +58,7 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 			unknown, isUnknown := errors.AsType[*UnknownCertificate](err)
 			switch {
 			case isUnknown:
-				p.onUnknown(v, unknown)
+				p.certificates.begin(v, unknown)
 				answer(w, r, http.StatusBadGateway, untrusted)
 			case errors.Is(err, context.Canceled):
 				answer(w, r, http.StatusNotFound, noService)
@@ -137,7 +137,7 @@ func (p *Site) dialTLS(ctx context.Context, network, address string) (net.Conn, 
 		return nil, err
 	}
 	x := ctx.Value(visitKey{}).(visiting)
-	return handshake(ctx, plain, x.target, x.service.Certificate)
+	return p.handshake(ctx, plain, x.target, x.service.Certificate)
 }
 
 // hostHeader returns the host as the target expects to be called.

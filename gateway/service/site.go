@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -25,20 +26,16 @@ type Dial func(ctx context.Context, node protocol.NodeID, service protocol.Servi
 // Site serves the services under their host names: it lets visitors in and passes their requests
 // on.
 type Site struct {
-	services  *Services
-	visits    *Visits
-	requests  *requests
-	presence  *presence
-	dial      Dial
-	transport *http.Transport
-	onUnknown func(protocol.Service, *UnknownCertificate)
-
-	machineName func(protocol.NodeID) string
+	services     *Services
+	visits       *Visits
+	requests     *requests
+	presence     *presence
+	dial         Dial
+	transport    *http.Transport
+	certificates *certificateQuestions
+	roots        *x509.CertPool // of authorities for apps; nil: the system's
+	machineName  func(protocol.NodeID) string
 }
-
-// OnUnknown calls f when a visit fails because the certificate of the app has changed, or was never
-// trusted. It must be set before the first visit; f must not block.
-func (p *Site) OnUnknown(f func(protocol.Service, *UnknownCertificate)) { p.onUnknown = f }
 
 // Options are what a site needs. All fields are required.
 type Options struct {
@@ -51,6 +48,9 @@ type Options struct {
 	Bus       *event.Bus
 	Zone      func() *time.Location // of the owner
 	Dial      Dial
+	// AskCertificate asks the owner whether to trust the certificate of an app that a visit has met,
+	// and waits for the answer.
+	AskCertificate func(protocol.Service, *UnknownCertificate) (isDenied bool)
 	// MachineName returns the person's name of a machine; "" means that it has only its ID.
 	MachineName func(protocol.NodeID) string
 }
@@ -61,7 +61,7 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, onUnknown: func(protocol.Service, *UnknownCertificate) {}}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, certificates: newCertificateQuestions(o.AskCertificate)}
 	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
 	o.Services.onShare = present.cut
 	o.Services.onDelete = func(id protocol.ServiceID) {
