@@ -31,8 +31,9 @@ var (
 	systems  = []string{"linux", "windows", "darwin", "freebsd"}
 )
 
-// data are the folders of others' data in this repository, which have licence files, by origin.
-var data = map[string]string{"unicode.org/ucd": "node/search/pattern"}
+// data are the folders of others' data and programs in this repository, which have licence files,
+// by origin.
+var data = map[string]string{"unicode.org/ucd": "node/search/pattern", "xtermjs.org": "gateway/service/console/xterm"}
 
 // licenceFile matches the names of a module's licence files, which must be redistributed.
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|copyright|notice|patents)`)
