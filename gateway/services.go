@@ -47,7 +47,7 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 		Dial: func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
 			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
 		},
-		AskCertificate: g.askAboutCertificate,
+		AskCertificate: g.askAboutCertificate, Terminals: noTerminals{},
 	})
 	return err
 }

@@ -22,11 +22,11 @@ type publishIn struct {
 	Title               string   `json:"title,omitempty" jsonschema:"name for people"`
 	ProxyTargetURL      string   `json:"proxy_target_url,omitempty" jsonschema:"address of the app as the machine reaches it, such as http://127.0.0.1:8080"`
 	ProxyTargetEncoding string   `json:"proxy_target_encoding,omitempty" jsonschema:"utf8 (default) or base64"`
-	TerminalCommand     string   `json:"terminal_command,omitempty" jsonschema:"not supported yet"`
-	Username            string   `json:"username,omitempty" jsonschema:"not supported yet"`
-	Workdir             string   `json:"workdir,omitempty" jsonschema:"not supported yet"`
+	TerminalCommand     string   `json:"terminal_command,omitempty" jsonschema:"instead of proxy_target_url: the command that a web terminal runs; without both, the shell of the user"`
+	Username            string   `json:"username,omitempty" jsonschema:"user of the terminal; default: the one that started Fairlead there"`
+	Workdir             string   `json:"workdir,omitempty" jsonschema:"folder of the terminal; default: the user's own"`
 	Enabled             *bool    `json:"enabled,omitempty" jsonschema:"default true"`
-	AuthRequired        *bool    `json:"auth_required,omitempty" jsonschema:"default true; false only if the user asks for it"`
+	AuthRequired        *bool    `json:"auth_required,omitempty" jsonschema:"default true; false only if the user asks for it. A terminal always needs a sign-in"`
 	AuthorizedEmails    []string `json:"authorized_emails,omitempty" jsonschema:"addresses or patterns such as *@company.com; they imply auth_required"`
 }
 
@@ -43,9 +43,9 @@ type updateIn struct {
 	Title               *string            `json:"title,omitempty" jsonschema:"name for people"`
 	ProxyTargetURL      *string            `json:"proxy_target_url,omitempty" jsonschema:"address of the app as the machine reaches it"`
 	ProxyTargetEncoding string             `json:"proxy_target_encoding,omitempty" jsonschema:"utf8 (default) or base64"`
-	TerminalCommand     *string            `json:"terminal_command,omitempty" jsonschema:"not supported yet"`
-	Username            *string            `json:"username,omitempty" jsonschema:"not supported yet"`
-	Workdir             *string            `json:"workdir,omitempty" jsonschema:"not supported yet"`
+	TerminalCommand     *string            `json:"terminal_command,omitempty" jsonschema:"command of the web terminal, which takes the place of an app; empty for the shell of the user"`
+	Username            *string            `json:"username,omitempty" jsonschema:"user of the terminal"`
+	Workdir             *string            `json:"workdir,omitempty" jsonschema:"folder of the terminal"`
 }
 
 type updateOut struct {
@@ -94,42 +94,51 @@ func (s services) entries() []*entry {
 		return protocol.CatalogTool{Name: name, Title: title, Description: description, Mode: OneShot, Destructive: true, Scopes: []protocol.Scope{protocol.ScopeService}}
 	}
 	return []*entry{
-		newEntry(write("service_publish", "Publish an app", "Gives an app of a machine an address that browsers can open."), nil, s.publish),
+		newEntry(write("service_publish", "Publish an app or a terminal", "Gives an app or a terminal of a machine an address that browsers can open."), nil, s.publish),
 		newEntry(write("service_update", "Change a published app", "Changes a published app, or switches it off."), nil, s.update),
 		newEntry(write("service_delete", "Delete a published app", "Deletes a published app with its address."), nil, s.delete),
 		newEntry(write("service_share", "Share a published app", "Lists or changes who may visit a published app."), nil, s.share),
 	}
 }
 
-// errTerminal is the failure of a call that wants a terminal.
-func errTerminal() error {
-	return protocol.NewFault(protocol.FaultUnsupported, "this version publishes no terminals: give proxy_target_url, the address of an app")
-}
-
 func (s services) publish(ctx context.Context, x *call, in publishIn) (out publishOut, message string, err error) {
 	node, err := s.net.resolve(x.principal, &Target{NodeID: in.NodeID, NetworkName: in.NetworkName, NodeName: in.NodeName})
-	switch {
-	case err != nil:
-		return out, "", err
-	case in.ProxyTargetURL != "" && in.TerminalCommand != "":
-		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "proxy_target_url and terminal_command exclude each other")
-	case in.ProxyTargetURL == "":
-		return out, "", errTerminal()
-	case in.Username != "" || in.Workdir != "":
-		return out, "", protocol.NewFault(protocol.FaultInvalidArgs, "username and workdir are for terminals: leave them out for an app")
-	}
-	target, err := service.ParseTarget(in.ProxyTargetURL, in.ProxyTargetEncoding)
 	if err != nil {
 		return out, "", err
 	}
-	if err := (service.Definition{NodeID: node, Title: in.Title, Target: target, Visitors: in.AuthorizedEmails}).Check(); err != nil {
+	d := service.Definition{NodeID: node, Title: in.Title, Visitors: in.AuthorizedEmails}
+	args := native.PublishIn{Machine: node, Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired, Visitors: in.AuthorizedEmails}
+	isTerminal := in.ProxyTargetURL == ""
+	if isTerminal {
+		d.Terminal = &protocol.TerminalOpen{Command: in.TerminalCommand, Username: in.Username, Workdir: in.Workdir}
+		args.Command, args.Username, args.Workdir = &in.TerminalCommand, in.Username, in.Workdir
+	}
+	err = service.CheckMode(!isTerminal, isTerminal || in.TerminalCommand != "", in.Username != "" || in.Workdir != "")
+	if err == nil && !isTerminal {
+		d.Target, err = service.ParseTarget(in.ProxyTargetURL, in.ProxyTargetEncoding)
+		args.Target = d.Target.String()
+	}
+	if err == nil {
+		err = d.Check()
+	}
+	if err != nil {
 		return out, "", err
 	}
-	fingerprint, note := s.certificateOf(ctx, node, target)
-	v, err := s.run(ctx, x, node, native.ServicePublish, native.PublishIn{
-		Machine: node, Target: target.String(), Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired, Visitors: in.AuthorizedEmails, Certificate: fingerprint,
-	})
-	return describePublished(v), v.Target + " is at " + v.URL + note, err
+	note := ""
+	if !isTerminal {
+		args.Certificate, note = s.certificateOf(ctx, node, d.Target)
+	}
+	v, err := s.run(ctx, x, node, native.ServicePublish, args)
+	return describePublished(v), publishedAt(v, in.AuthRequired) + note, err
+}
+
+// publishedAt says where a service is. authRequired is what the call asked for.
+func publishedAt(v protocol.Service, authRequired *bool) string {
+	text := v.Content() + " is at " + v.URL
+	if v.Terminal != nil && authRequired != nil && !*authRequired {
+		text += ". A terminal always needs a sign-in, whatever auth_required says"
+	}
+	return text
 }
 
 func describePublished(v protocol.Service) publishOut { return publishOut{v.ID, v.URL, v.Mode} }
@@ -145,32 +154,34 @@ func (s services) run(ctx context.Context, x *call, node protocol.NodeID, name s
 }
 
 func (s services) update(ctx context.Context, x *call, in updateIn) (out updateOut, message string, err error) {
-	if in.TerminalCommand != nil || in.Username != nil || in.Workdir != nil {
-		return out, "", errTerminal()
-	}
 	v, err := s.find(x, in.ServiceID)
-	if err == nil {
-		err = service.Change{Title: in.Title, SignIn: in.AuthRequired}.Check(v)
-	}
 	if err != nil {
 		return out, "", err
 	}
-	note := ""
-	args := native.UpdateIn{Service: in.ServiceID, Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired}
+	args := native.UpdateIn{
+		Service: in.ServiceID, Title: in.Title, Enabled: in.Enabled, SignIn: in.AuthRequired, Command: in.TerminalCommand, Username: in.Username, Workdir: in.Workdir,
+	}
+	change := service.Change{Title: in.Title, SignIn: in.AuthRequired, Command: in.TerminalCommand, Username: in.Username, Workdir: in.Workdir}
 	if in.ProxyTargetURL != nil {
 		target, err := service.ParseTarget(*in.ProxyTargetURL, in.ProxyTargetEncoding)
 		if err != nil {
 			return out, "", err
 		}
 		whole := target.String()
-		args.Target = &whole
+		change.Target, args.Target = &target, &whole
+	}
+	if err := change.Apply(&v); err != nil {
+		return out, "", err
+	}
+	note := ""
+	if change.Target != nil {
 		var fingerprint string
-		if fingerprint, note = s.certificateOf(ctx, v.NodeID, target); fingerprint != "" {
+		if fingerprint, note = s.certificateOf(ctx, v.NodeID, *change.Target); fingerprint != "" {
 			args.Certificate = &fingerprint
 		}
 	}
 	v, err = s.run(ctx, x, v.NodeID, native.ServiceUpdate, args)
-	return updateOut{describePublished(v), v.Title, v.Enabled, v.SignIn}, v.Target + " is at " + v.URL + note, err
+	return updateOut{describePublished(v), v.Title, v.Enabled, v.SignIn}, publishedAt(v, in.AuthRequired) + note, err
 }
 
 func (s services) delete(ctx context.Context, x *call, in serviceIn) (out publishOut, message string, err error) {
@@ -217,7 +228,11 @@ func (s services) of(node protocol.NodeID) *[]serviceOut {
 	list := []serviceOut{}
 	for _, v := range s.list.List() {
 		if v.NodeID == node {
-			list = append(list, serviceOut{ID: string(v.ID), Title: v.Title, URL: v.Target, PublicURL: v.URL})
+			out := serviceOut{ID: string(v.ID), Title: v.Title, URL: v.Target, PublicURL: v.URL}
+			if v.Terminal != nil {
+				out.Command = v.Terminal.Command
+			}
+			list = append(list, out)
 		}
 	}
 	return &list

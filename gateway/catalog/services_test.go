@@ -59,11 +59,11 @@ func TestAWrongPublicationIsRefusedBeforeAnyQuestion(t *testing.T) {
 		`{"node_id":"none","proxy_target_url":"3000"}`:                                  {protocol.FaultTargetNotFound, "no machine fits"},
 		`{"node_id":"old","proxy_target_url":"3000"}`:                                   {protocol.FaultTargetUnreachable, "offline"},
 		`{"node_id":"nas","network_name":"other","proxy_target_url":"3000"}`:            {protocol.FaultTargetNotFound, "no network named"},
-		`{"node_id":"nas"}`:                                                             {protocol.FaultUnsupported, "terminals"},
-		`{"node_id":"nas","terminal_command":"bash"}`:                                   {protocol.FaultUnsupported, "terminals"},
-		`{"node_id":"nas","proxy_target_url":"3000","terminal_command":"bash"}`:         {protocol.FaultInvalidArgs, "exclude each other"},
-		`{"node_id":"nas","proxy_target_url":"3000","username":"pi"}`:                   {protocol.FaultInvalidArgs, "for terminals"},
-		`{"node_id":"nas","proxy_target_url":"3000","workdir":"/"}`:                     {protocol.FaultInvalidArgs, "for terminals"},
+		`{"node_id":"nas","proxy_target_url":"3000","terminal_command":"bash"}`:         {protocol.FaultInvalidArgs, "proxy_target_url and terminal_command are mutually exclusive"},
+		`{"node_id":"nas","proxy_target_url":"3000","username":"pi"}`:                   {protocol.FaultInvalidArgs, "terminal and shell services only"},
+		`{"node_id":"nas","proxy_target_url":"3000","workdir":"/"}`:                     {protocol.FaultInvalidArgs, "terminal and shell services only"},
+		`{"node_id":"nas","terminal_command":"a\nb"}`:                                   {protocol.FaultInvalidArgs, "terminal_command must be one line"},
+		`{"node_id":"nas","workdir":"/\u0007"}`:                                         {protocol.FaultInvalidArgs, "workdir must be one line"},
 		`{"node_id":"nas","proxy_target_url":"ftp://x"}`:                                {protocol.FaultInvalidArgs, "scheme"},
 		`{"node_id":"nas","proxy_target_url":"3000","proxy_target_encoding":"hex"}`:     {protocol.FaultInvalidArgs, "can be utf8 or base64"},
 		`{"node_id":"nas","proxy_target_url":"3000","title":"a\nb"}`:                    {protocol.FaultInvalidArgs, "title"},
@@ -122,7 +122,9 @@ func TestAPublishedAppIsChangedSharedAndDeleted(t *testing.T) {
 		{"service_delete", `{"service_id":"svc_2"}`, protocol.FaultNotFound, "no service svc_2"},
 		{"service_share", `{"service_id":"svc_2","action":"list"}`, protocol.FaultNotFound, "no service svc_2"},
 		{"service_update", `{"service_id":"svc_1","auth_required":false}`, protocol.FaultFailedPrecondition, "revoke first"},
-		{"service_update", `{"service_id":"svc_1","terminal_command":"bash"}`, protocol.FaultUnsupported, "terminals"},
+		{"service_update", `{"service_id":"svc_1","terminal_command":"bash","proxy_target_url":"81"}`, protocol.FaultInvalidArgs, "proxy_target_url and terminal_command are mutually exclusive"},
+		{"service_update", `{"service_id":"svc_1","username":"pi"}`, protocol.FaultInvalidArgs, "terminal and shell services only"},
+		{"service_update", `{"service_id":"svc_1","terminal_command":"","workdir":"a\nb"}`, protocol.FaultInvalidArgs, "workdir must be one line"},
 		{"service_update", `{"service_id":"svc_1","proxy_target_url":"0"}`, protocol.FaultInvalidArgs, "ports"},
 		{"service_share", `{"service_id":"svc_1","action":"clear"}`, protocol.FaultInvalidArgs, "list, add, remove or revoke"},
 		{"service_share", `{"service_id":"svc_1","action":"add"}`, protocol.FaultInvalidArgs, "needs emails"},
@@ -131,6 +133,46 @@ func TestAPublishedAppIsChangedSharedAndDeleted(t *testing.T) {
 	}
 	if len(b.calls) != calls {
 		t.Errorf("refused calls made %d calls, want none", len(b.calls)-calls)
+	}
+}
+
+var htop = protocol.Service{
+	ID: "svc_2", NodeID: "nas", Name: "shell-1", Title: "Shell", Mode: protocol.ServiceTerminal, Terminal: &protocol.TerminalOpen{Command: "htop"}, Enabled: true, SignIn: true,
+	Visitors: []string{}, URL: "http://shell-1.localhost:8787",
+}
+
+func TestTerminalsArePublishedAndChanged(t *testing.T) {
+	b := newBench(t)
+	b.serviceList = serviceList{wiki, htop}
+	b.answerWith(htop)
+	const answer = `{"service_id":"svc_2","public_url":"http://shell-1.localhost:8787","mode":"terminal"}`
+	for args, want := range map[string]string{
+		`{"node_id":"nas"}`: `{"machine":"nas","command":""}`,
+		`{"node_id":"nas","terminal_command":"htop","username":"pi","workdir":"/srv"}`: `{"machine":"nas","command":"htop","username":"pi","workdir":"/srv"}`,
+		`{"node_id":"nas","username":"pi","auth_required":false}`:                      `{"machine":"nas","command":"","username":"pi","signIn":false}`,
+	} {
+		if got := b.must(me, "service_publish", args); got != answer || string(b.last().Args) != want {
+			t.Errorf("%s: got %s, calls with %s; want %s, %s", args, got, b.last().Args, answer, want)
+		}
+	}
+	for args, want := range map[string]string{
+		`{"service_id":"svc_1","terminal_command":""}`:                        `{"service":"svc_1","command":""}`,
+		`{"service_id":"svc_1","terminal_command":"htop","username":"pi"}`:    `{"service":"svc_1","command":"htop","username":"pi"}`,
+		`{"service_id":"svc_2","workdir":"/srv","title":"T"}`:                 `{"service":"svc_2","workdir":"/srv","title":"T"}`,
+		`{"service_id":"svc_2","proxy_target_url":"81"}`:                      `{"service":"svc_2","target":"http://127.0.0.1:81/"}`,
+		`{"service_id":"svc_2","auth_required":false,"terminal_command":"x"}`: `{"service":"svc_2","command":"x","signIn":false}`,
+	} {
+		got := b.must(me, "service_update", args)
+		if !strings.Contains(got, `"mode":"terminal","title":"Shell","enabled":true,"auth_required":true`) || string(b.last().Args) != want {
+			t.Errorf("%s: got %s, calls with %s; want %s", args, got, b.last().Args, want)
+		}
+	}
+	got, err := b.call(me, "service_publish", `{"node_id":"nas","auth_required":false}`)
+	if err != nil || !strings.HasSuffix(got.Message, "A terminal always needs a sign-in, whatever auth_required says") {
+		t.Errorf("without a sign-in: got the message %q, %v; want it to say that there is one", got.Message, err)
+	}
+	if got := b.must(me, "network_directory", `{"node_name_glob":"nas"}`); !strings.Contains(got, `{"id":"svc_2","title":"Shell","url":"","public_url":"http://shell-1.localhost:8787","command":"htop"}`) {
+		t.Errorf("the directory has %s, want the terminal with its command", got)
 	}
 }
 

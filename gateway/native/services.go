@@ -34,10 +34,13 @@ const (
 // PublishIn are the arguments of gsv__ServicePublish.
 type PublishIn struct {
 	Machine  protocol.NodeID `json:"machine" jsonschema:"ID of the machine on which the app runs"`
-	Target   string          `json:"target" jsonschema:"address of the app as the machine reaches it, such as http://127.0.0.1:3000"`
+	Target   string          `json:"target,omitempty" jsonschema:"address of the app as the machine reaches it, such as http://127.0.0.1:3000"`
+	Command  *string         `json:"command,omitempty" jsonschema:"instead of target: publishes a terminal with this command; empty for the shell of the user"`
+	Username string          `json:"username,omitempty" jsonschema:"user of the terminal; default: the one that started Fairlead there"`
+	Workdir  string          `json:"workdir,omitempty" jsonschema:"folder of the terminal; default: the user's own"`
 	Title    string          `json:"title,omitempty" jsonschema:"name for people"`
 	Enabled  *bool           `json:"enabled,omitempty" jsonschema:"default true"`
-	SignIn   *bool           `json:"signIn,omitempty" jsonschema:"default true; false lets in everyone who reaches the address: only if the person asks for that"`
+	SignIn   *bool           `json:"signIn,omitempty" jsonschema:"default true; false lets in everyone who reaches the address: only if the person asks for that. A terminal always needs a sign-in"`
 	Visitors []string        `json:"visitors,omitempty" jsonschema:"email addresses, or patterns such as *@company.com, that may sign in beside the owner"`
 
 	Certificate string `json:"certificate,omitempty" jsonschema:"SHA-256 fingerprint of the target's certificate to trust, if nobody vouches for it"`
@@ -45,11 +48,14 @@ type PublishIn struct {
 
 // UpdateIn are the arguments of gsv__ServiceUpdate.
 type UpdateIn struct {
-	Service protocol.ServiceID `json:"service" jsonschema:"ID of the service"`
-	Target  *string            `json:"target,omitempty" jsonschema:"address of the app as the machine reaches it"`
-	Title   *string            `json:"title,omitempty" jsonschema:"name for people"`
-	Enabled *bool              `json:"enabled,omitempty" jsonschema:"false closes it at once"`
-	SignIn  *bool              `json:"signIn,omitempty" jsonschema:"false lets in everyone who reaches the address: only if the person asks for that"`
+	Service  protocol.ServiceID `json:"service" jsonschema:"ID of the service"`
+	Target   *string            `json:"target,omitempty" jsonschema:"address of the app as the machine reaches it"`
+	Command  *string            `json:"command,omitempty" jsonschema:"command of a terminal, which takes the place of an app; empty for the shell of the user"`
+	Username *string            `json:"username,omitempty" jsonschema:"user of the terminal"`
+	Workdir  *string            `json:"workdir,omitempty" jsonschema:"folder of the terminal"`
+	Title    *string            `json:"title,omitempty" jsonschema:"name for people"`
+	Enabled  *bool              `json:"enabled,omitempty" jsonschema:"false closes it at once"`
+	SignIn   *bool              `json:"signIn,omitempty" jsonschema:"false lets in everyone who reaches the address: only if the person asks for that"`
 
 	Certificate *string `json:"certificate,omitempty" jsonschema:"SHA-256 fingerprint of the target's certificate to trust, if nobody vouches for it"`
 }
@@ -82,7 +88,7 @@ type serviceTools struct {
 func (t serviceTools) list() []tool.Own {
 	change := toolkit.Traits{Effect: protocol.EffectWrite}
 	list := own(protocol.ScopeAdmin,
-		toolkit.WithPreview(toolkit.Define(ServicePublish, "Give an app of a machine an address that browsers can open. The person is always asked.", change, t.publish), t.previewPublish),
+		toolkit.WithPreview(toolkit.Define(ServicePublish, "Give an app or a terminal of a machine an address that browsers can open. The person is always asked.", change, t.publish), t.previewPublish),
 		toolkit.WithPreview(toolkit.Define(ServiceUpdate, "Change a published service, or switch it off.", change, t.update), t.previewUpdate),
 		toolkit.WithPreview(oneOf(toolkit.Define(ServiceShare, "Change who may visit a published service.", change, t.share), "action", service.ShareAdd, service.ShareRemove, service.ShareRevoke), t.previewShare),
 		toolkit.WithPreview(toolkit.Define(ServiceDelete, "Delete a published service with its address.", change, t.delete), t.previewDelete),
@@ -108,28 +114,49 @@ func (t serviceTools) publish(ctx context.Context, c tool.Call, in PublishIn) (p
 	if _, ok := t.node(in.Machine); !ok {
 		return protocol.Service{}, errors.New(noMachine(in.Machine))
 	}
-	target, err := service.ParseTarget(in.Target, "")
+	d, err := in.definition()
 	if err != nil {
 		return protocol.Service{}, err
 	}
-	return t.published.Publish(ctx, service.Definition{
-		NodeID: in.Machine, Title: in.Title, Target: target, Enabled: isOn(in.Enabled), SignIn: isOn(in.SignIn), Visitors: in.Visitors, Certificate: in.Certificate,
-	}, c.Principal.String())
+	return t.published.Publish(ctx, d, c.Principal.String())
+}
+
+// definition returns what is to be published, or what is wrong with it.
+func (in PublishIn) definition() (service.Definition, error) {
+	d := service.Definition{
+		NodeID: in.Machine, Title: in.Title, Enabled: isOn(in.Enabled), SignIn: isOn(in.SignIn), Visitors: in.Visitors, Certificate: in.Certificate,
+	}
+	if in.Command != nil {
+		d.Terminal = &protocol.TerminalOpen{Command: *in.Command, Username: in.Username, Workdir: in.Workdir}
+	}
+	err := service.CheckMode(in.Target != "", in.Command != nil, in.Username != "" || in.Workdir != "")
+	if err == nil && d.Terminal == nil {
+		d.Target, err = service.ParseTarget(in.Target, "")
+	}
+	return d, err
 }
 
 // isOn is the value of a setting whose default is true.
 func isOn(p *bool) bool { return p == nil || *p }
 
 func (t serviceTools) update(ctx context.Context, c tool.Call, in UpdateIn) (protocol.Service, error) {
-	change := service.Change{Title: in.Title, Enabled: in.Enabled, SignIn: in.SignIn, Certificate: in.Certificate}
-	if in.Target != nil {
-		target, err := service.ParseTarget(*in.Target, "")
-		if err != nil {
-			return protocol.Service{}, err
-		}
-		change.Target = &target
+	change, err := in.change()
+	if err != nil {
+		return protocol.Service{}, err
 	}
 	return t.published.Update(ctx, in.Service, change, c.Principal.String())
+}
+
+func (in UpdateIn) change() (c service.Change, err error) {
+	c = service.Change{
+		Title: in.Title, Enabled: in.Enabled, SignIn: in.SignIn, Certificate: in.Certificate, Command: in.Command, Username: in.Username, Workdir: in.Workdir,
+	}
+	if in.Target != nil {
+		var target service.Target
+		target, err = service.ParseTarget(*in.Target, "")
+		c.Target = &target
+	}
+	return c, err
 }
 
 func (t serviceTools) share(ctx context.Context, c tool.Call, in ShareIn) (protocol.Service, error) {
@@ -141,18 +168,34 @@ func (t serviceTools) delete(ctx context.Context, c tool.Call, in DeleteIn) (pro
 }
 
 func (t serviceTools) previewPublish(ctx context.Context, _ tool.Call, in PublishIn) (p protocol.CallPreview, err error) {
-	target, err := service.ParseTarget(in.Target, "")
+	d, err := in.definition()
+	if err == nil {
+		err = d.Check()
+	}
 	if err != nil {
 		return protocol.CallPreview{Problem: err.Error()}, nil
 	}
 	if _, ok := t.node(in.Machine); !ok {
 		return protocol.CallPreview{Problem: noMachine(in.Machine)}, nil
 	}
-	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at an address of this gateway for %s", target, t.machine(in.Machine), audience(isOn(in.SignIn) || len(in.Visitors) > 0, in.Visitors))
-	if !isOn(in.Enabled) {
+	v := d.Service()
+	v.URL = "an address of this gateway"
+	p.Publishes = t.reach(v)
+	if !v.Enabled {
 		p.Publishes += ", once it is turned on"
 	}
-	return t.withCertificate(ctx, p, in.Machine, target, in.Certificate), nil
+	if v.Terminal != nil {
+		return p, nil
+	}
+	return t.withCertificate(ctx, p, in.Machine, d.Target, in.Certificate), nil
+}
+
+// reach says who can reach what at the address of a service.
+func (t serviceTools) reach(v protocol.Service) string {
+	if v.Terminal != nil {
+		return fmt.Sprintf("Lets %s type into %s on %s at %s, always after a sign-in", audience(true, v.Visitors), v.Terminal, t.machine(v.NodeID), v.URL)
+	}
+	return fmt.Sprintf("Makes %s of %s reachable at %s for %s", v.Target, t.machine(v.NodeID), v.URL, audience(v.SignIn, v.Visitors))
 }
 
 func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateIn) (p protocol.CallPreview, err error) {
@@ -160,22 +203,19 @@ func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateI
 	if problem != "" {
 		return protocol.CallPreview{Problem: problem}, nil
 	}
-	if in.Target != nil {
-		target, err := service.ParseTarget(*in.Target, "")
-		if err != nil {
-			return protocol.CallPreview{Problem: err.Error()}, nil
-		}
-		v.Target = target.String()
+	change, err := in.change()
+	if err == nil {
+		err = change.Apply(&v)
 	}
-	if in.SignIn != nil {
-		v.SignIn = *in.SignIn
+	if err != nil {
+		return protocol.CallPreview{Problem: err.Error()}, nil
 	}
 	if in.Enabled != nil && !*in.Enabled {
 		p.Publishes = fmt.Sprintf("Turns off %s at %s", v.Title, v.URL)
 		return p, nil
 	}
-	p.Publishes = fmt.Sprintf("Makes %s of %s reachable at %s for %s", v.Target, t.machine(v.NodeID), v.URL, audience(v.SignIn, v.Visitors))
-	if in.Target == nil && in.Certificate == nil {
+	p.Publishes = t.reach(v)
+	if v.Terminal != nil || in.Target == nil && in.Certificate == nil {
 		return p, nil
 	}
 	target, err := service.ParseTarget(v.Target, "")

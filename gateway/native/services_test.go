@@ -43,12 +43,12 @@ func TestQuestionsAboutServicesSayWhoCanReachWhat(t *testing.T) {
 	ctx := context.WithoutCancel(t.Context())
 	preview := func(p protocol.CallPreview, _ error) string { return p.Publishes + p.Problem }
 	for want, got := range map[string]string{
-		"Makes http://127.0.0.1:3000/ of The big one reachable at an address of this gateway for you alone":                                                             preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas", Target: "3000"})),
-		"Makes http://127.0.0.1:3000/ of pi reachable at an address of this gateway for you and *@company.com":                                                          preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "pi", Target: "3000", SignIn: &no, Visitors: []string{"*@company.com"}})),
+		"Makes http://127.0.0.1:3000/ of The big one reachable at an address of this gateway for you alone":                                                           preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas", Target: "3000"})),
+		"Makes http://127.0.0.1:3000/ of pi reachable at an address of this gateway for you and *@company.com":                                                        preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "pi", Target: "3000", SignIn: &no, Visitors: []string{"*@company.com"}})),
 		"Makes http://127.0.0.1:3000/ of pi reachable at an address of this gateway for EVERYONE who can reach this gateway, without a sign-in, once it is turned on": preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "pi", Target: "3000", SignIn: &no, Enabled: &no})),
-		"Makes http://localhost:81/ of The big one reachable at " + v.URL + " for you and ann@example.com":                                                              preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Target: &other, Enabled: &yes})),
-		"Makes http://127.0.0.1:3000/ of The big one reachable at " + v.URL + " for EVERYONE who can reach this gateway, without a sign-in":                             preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, SignIn: &no})),
-		"Turns off Wiki at " + v.URL:                                      preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Enabled: &no})),
+		"Makes http://localhost:81/ of The big one reachable at " + v.URL + " for you and ann@example.com":                                                            preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Target: &other, Enabled: &yes})),
+		"the service has a list of visitors, who sign in: clear it with service_share and the action revoke first":                                                    preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, SignIn: &no})),
+		"Turns off Wiki at " + v.URL:                                         preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Enabled: &no})),
 		"Lets bob@example.com, *@x.example visit Wiki at " + v.URL:           preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareAdd, Visitors: []string{"bob@example.com", "*@x.example"}})),
 		"Keeps ann@example.com out of Wiki at " + v.URL:                      preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareRemove, Visitors: []string{"ann@example.com"}})),
 		"Keeps everyone but you out of Wiki at " + v.URL:                     preview(s.previewShare(ctx, tool.Call{}, ShareIn{Service: v.ID, Action: service.ShareRevoke})),
@@ -60,6 +60,29 @@ func TestQuestionsAboutServicesSayWhoCanReachWhat(t *testing.T) {
 		if !strings.HasSuffix(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestQuestionsAboutTerminalsSayWhatRunsWhereAndAsWhom(t *testing.T) {
+	s, v := openServices(t)
+	no, shell, htop, pi, other := false, "", "htop", "pi", "localhost:81"
+	ctx := context.WithoutCancel(t.Context())
+	preview := func(p protocol.CallPreview, _ error) string { return p.Publishes + p.Problem }
+	for want, got := range map[string]string{
+		"Lets you alone type into a terminal with the user's shell on The big one at an address of this gateway, always after a sign-in": preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas", Command: &shell, SignIn: &no})),
+		`Lets you and *@company.com type into a terminal with "htop" as pi in /srv on The big one at an address of this gateway, always after a sign-in, once it is turned on`: preview(
+			s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas", Command: &htop, Username: "pi", Workdir: "/srv", Visitors: []string{"*@company.com"}, Enabled: &no})),
+		`Lets you and ann@example.com type into a terminal with "htop" as pi on The big one at ` + v.URL + ", always after a sign-in": preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Command: &htop, Username: &pi, SignIn: &no})),
+		"proxy_target_url and terminal_command are mutually exclusive":                                                                preview(s.previewPublish(ctx, tool.Call{}, PublishIn{Machine: "nas", Command: &htop, Target: "3000"})),
+		"username and workdir are for terminal and shell services only":                                                               preview(s.previewUpdate(ctx, tool.Call{}, UpdateIn{Service: v.ID, Target: &other, Username: &pi})),
+	} {
+		if !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	got, err := s.publish(ctx, tool.Call{}, PublishIn{Machine: "nas", Command: &htop, SignIn: &no})
+	if err != nil || got.Mode != protocol.ServiceTerminal || got.Terminal == nil || got.Terminal.Command != "htop" || !got.SignIn || got.Title != "nas terminal" {
+		t.Errorf("got %+v, %v; want a terminal with a sign-in", got, err)
 	}
 }
 

@@ -1,27 +1,32 @@
 package protocol
 
+import "fmt"
+
 // ServiceID names a published service.
 type ServiceID string
 
 // Modes of a service.
 const (
 	ServiceProxy    = "proxy"    // leads to an app that speaks HTTP
-	ServiceTerminal = "terminal" // reserved: shows a command in a terminal
+	ServiceTerminal = "terminal" // shows a terminal
 )
 
-// Service is an app of a machine with an address of its own.
+// Service is an app, or a terminal, of a machine with an address of its own.
 type Service struct {
 	ID     ServiceID `json:"id"`
 	NodeID NodeID    `json:"nodeId"`
 	Name   string    `json:"name"` // the first part of its host name
 	Title  string    `json:"title"`
 	Mode   string    `json:"mode"`
-	Target string    `json:"target"` // the whole address, as the machine reaches it
+	Target string    `json:"target"` // the whole address, as the machine reaches it; empty for a terminal
 	// Certificate is the SHA-256 fingerprint, in hex, of the certificate of an https target that the
 	// owner trusts though nobody vouches for it.
 	Certificate string `json:"certificate,omitempty"`
-	Enabled     bool   `json:"enabled"`
-	// SignIn is false for a service that everyone can use who reaches its address.
+	// Terminal says what a terminal runs.
+	Terminal *TerminalOpen `json:"terminal,omitempty"`
+	Enabled  bool          `json:"enabled"`
+	// SignIn is false for a service that everyone can use who reaches its address. It is never false
+	// for a terminal.
 	SignIn bool `json:"signIn"`
 	// Visitors are the email addresses, and patterns such as *@company.com, that may sign in beside
 	// the owner.
@@ -35,6 +40,29 @@ type Service struct {
 	LocalPort   int   `json:"localPort,omitempty"`
 	CreatedAt   int64 `json:"createdAt"`
 	UpdatedAt   int64 `json:"updatedAt"`
+}
+
+// Content returns the address of the app, or what the terminal runs, for people.
+func (v Service) Content() string {
+	if v.Terminal != nil {
+		return v.Terminal.String()
+	}
+	return v.Target
+}
+
+// String says what a terminal runs, for people.
+func (t TerminalOpen) String() string {
+	text := "a terminal with the user's shell"
+	if t.Command != "" {
+		text = fmt.Sprintf("a terminal with %q", t.Command)
+	}
+	if t.Username != "" {
+		text += " as " + t.Username
+	}
+	if t.Workdir != "" {
+		text += " in " + t.Workdir
+	}
+	return text
 }
 
 // Places from which an address of a service works.

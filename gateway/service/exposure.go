@@ -31,7 +31,7 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 		list = append(list, protocol.Exposure{
 			ID: protocol.ExposureService + ":" + string(v.ID), Kind: protocol.ExposureService, Title: v.Title, IsPublic: !v.SignIn, CreatedAt: v.CreatedAt,
 			IsInUse: uses[v.ID].Visitors > 0, LastUsedAt: uses[v.ID].LastUsedAt,
-			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, v.Target, cmp.Or(p.machineName(v.NodeID), string(v.NodeID))),
+			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, contentText(v), cmp.Or(p.machineName(v.NodeID), string(v.NodeID))),
 			Close: &protocol.ExposureClose{
 				Button: "Turn off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",
 				Call: protocol.NewCall(protocol.ServiceClose, protocol.ServiceParams{ID: v.ID}),
@@ -39,6 +39,14 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 		})
 	}
 	return list, nil
+}
+
+// contentText says what visitors get.
+func contentText(v protocol.Service) string {
+	if v.Terminal != nil {
+		return "they type into " + v.Terminal.String()
+	}
+	return v.Target
 }
 
 // visitorsText says who has access. guests is the number of browsers with access for some time.

@@ -36,8 +36,9 @@ type site struct {
 	stop      func()                                                 // stops the site and the queue of questions
 	base      string                                                 // address of the gateway
 
-	settings config.Services
-	unknown  chan *UnknownCertificate // about which the owner was asked, who denies them
+	settings  config.Services
+	unknown   chan *UnknownCertificate // about which the owner was asked, who denies them
+	terminals terminals
 
 	mu     sync.Mutex // guards the fields below
 	dialed []string   // node and address of each connection
@@ -122,7 +123,7 @@ func (s *site) reload(t *testing.T) {
 	now, err := NewSite(t.Context(), Options{
 		Services: s.Services, Visits: s.visits, Requests: s.db.Services, Uses: s.db.Services, Questions: s.questions, Audit: s.db.Audit, Bus: &s.bus,
 		Zone: func() *time.Location { return time.UTC }, Dial: s.dialApp,
-		AskCertificate: func(_ protocol.Service, e *UnknownCertificate) bool { s.unknown <- e; return true }, MachineName: func(protocol.NodeID) string { return "" },
+		AskCertificate: func(_ protocol.Service, e *UnknownCertificate) bool { s.unknown <- e; return true }, Terminals: &s.terminals, MachineName: func(protocol.NodeID) string { return "" },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,7 @@ type Services struct {
 
 	onShare  func(protocol.ServiceID, func(store.Visit) bool) // ends the visits for which the function returns true
 	onDelete func(protocol.ServiceID)
+	onStop   func(protocol.Service) // ends the program of a terminal that is not to be shown any more
 
 	change sync.Mutex // held while a service changes, so that changes are stored in order
 }
@@ -42,7 +43,7 @@ func Open(ctx context.Context, rows Store, bus *event.Bus, addresses func(protoc
 	}
 	s := &Services{
 		directory: directory{addresses: addresses, entries: make(map[protocol.ServiceID]*entry)}, store: rows, bus: bus, changed: func() {},
-		onShare: func(protocol.ServiceID, func(store.Visit) bool) {}, onDelete: func(protocol.ServiceID) {},
+		onShare: func(protocol.ServiceID, func(store.Visit) bool) {}, onDelete: func(protocol.ServiceID) {}, onStop: func(protocol.Service) {},
 	}
 	for _, v := range list {
 		s.show(v, true)
@@ -58,14 +59,10 @@ func (s *Services) Publish(ctx context.Context, d Definition, by string) (protoc
 	if err := d.Check(); err != nil {
 		return protocol.Service{}, err
 	}
-	visitors, _ := patterns(nil, d.Visitors) // checked
-	title := d.title()
-	now := time.Now().UnixMilli()
-	v := protocol.Service{
-		ID: protocol.ServiceID("svc_" + strings.ToLower(rand.Text()[:16])), NodeID: d.NodeID, Title: title, Mode: protocol.ServiceProxy,
-		Target: d.Target.String(), Certificate: d.Certificate, Enabled: d.Enabled, SignIn: d.SignIn || len(visitors) > 0, Visitors: visitors, CreatedAt: now, UpdatedAt: now,
-	}
-	v.Name = nameFor(title)
+	v := d.Service()
+	v.ID, v.Name = protocol.ServiceID("svc_"+strings.ToLower(rand.Text()[:16])), nameFor(v.Title)
+	v.CreatedAt = time.Now().UnixMilli()
+	v.UpdatedAt = v.CreatedAt
 	s.change.Lock()
 	defer s.change.Unlock()
 	v.NetworkPort, v.LocalPort = s.freePorts()
@@ -74,21 +71,7 @@ func (s *Services) Publish(ctx context.Context, d Definition, by string) (protoc
 
 // Update changes a service. Its visits end. The error is a *protocol.Fault, or that of the store.
 func (s *Services) Update(ctx context.Context, id protocol.ServiceID, c Change, by string) (protocol.Service, error) {
-	return s.edit(ctx, id, "changed", by, nil, func(v *protocol.Service) error {
-		if err := c.Check(*v); err != nil {
-			return err
-		}
-		if c.Title != nil {
-			v.Title = strings.TrimSpace(*c.Title)
-		}
-		if c.Target != nil {
-			v.Target, v.Certificate = c.Target.String(), ""
-		}
-		v.Certificate = value(c.Certificate, v.Certificate)
-		v.Enabled = value(c.Enabled, v.Enabled)
-		v.SignIn = value(c.SignIn, v.SignIn)
-		return nil
-	})
+	return s.edit(ctx, id, "changed", by, nil, c.Apply)
 }
 
 // Delete removes a service and frees its address. Its visits end. The error is a *protocol.Fault, or
@@ -105,6 +88,9 @@ func (s *Services) Delete(ctx context.Context, id protocol.ServiceID, by string)
 	}
 	s.remove(id)
 	s.onDelete(id)
+	if v.Terminal != nil {
+		s.onStop(v)
+	}
 	s.publish()
 	return v, nil
 }
@@ -131,11 +117,16 @@ func (s *Services) edit(ctx context.Context, id protocol.ServiceID, what, by str
 	if err != nil {
 		return v, err
 	}
+	was := v
 	if err := change(&v); err != nil {
 		return v, err
 	}
 	v.UpdatedAt = time.Now().UnixMilli()
-	return s.put(ctx, v, what, by, gone)
+	v, err = s.put(ctx, v, what, by, gone)
+	if err == nil && was.Terminal != nil && (!v.Enabled || v.Terminal == nil || *v.Terminal != *was.Terminal) {
+		s.onStop(was)
+	}
+	return v, err
 }
 
 // put stores a service and ends its visits: all of them, or with gone only those for which gone
@@ -169,6 +160,6 @@ func audit(what, by string, v protocol.Service) protocol.AuditEntry {
 	}
 	return protocol.AuditEntry{
 		At: time.Now().UnixMilli(), Kind: protocol.AuditService, By: by, Node: v.NodeID, Verdict: "allowed",
-		What: fmt.Sprintf("%s %s, %s, %s", what, v.Title, v.Target, who),
+		What: fmt.Sprintf("%s %s, %s, %s", what, v.Title, v.Content(), who),
 	}
 }

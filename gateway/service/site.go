@@ -15,6 +15,7 @@ import (
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/crash"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service/console"
 	"fairlead/gateway/signin"
 	"fairlead/gateway/store"
 )
@@ -35,6 +36,7 @@ type Site struct {
 	certificates *certificateQuestions
 	roots        *x509.CertPool // of authorities for apps; nil: the system's
 	machineName  func(protocol.NodeID) string
+	console      console.Console
 }
 
 // Options are what a site needs. All fields are required.
@@ -53,6 +55,7 @@ type Options struct {
 	AskCertificate func(protocol.Service, *UnknownCertificate) (isDenied bool)
 	// MachineName returns the person's name of a machine; "" means that it has only its ID.
 	MachineName func(protocol.NodeID) string
+	Terminals   console.Terminals
 }
 
 // NewSite returns a site, and asks the questions of an earlier start again. Run and close it.
@@ -61,9 +64,10 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, certificates: newCertificateQuestions(o.AskCertificate)}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, console: console.Console{Terminals: o.Terminals}, certificates: newCertificateQuestions(o.AskCertificate)}
 	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
 	o.Services.onShare = present.cut
+	o.Services.onStop = o.Terminals.End
 	o.Services.onDelete = func(id protocol.ServiceID) {
 		present.forget(id)
 		p.requests.withdraw(context.Background(), id)
@@ -133,7 +137,7 @@ func (p *Site) ServeName(name string, w http.ResponseWriter, r *http.Request) {
 		case !ok:
 			answer(w, r, http.StatusNotFound, noService)
 			return
-		case strings.HasPrefix(r.URL.Path, ownPath) && r.URL.Path != askPath:
+		case strings.HasPrefix(r.URL.Path, ownPath) && r.URL.Path != askPath && !isTerminal(r, v):
 			p.serveOwn(w, r, p.services.described(v))
 			return
 		}
@@ -189,13 +193,25 @@ func (p *Site) admit(w http.ResponseWriter, r *http.Request, v protocol.Service)
 	return visit, false
 }
 
-// pass passes a request on to the app. guest is nil if the gateway stops.
+// isTerminal reports whether a request is for a part of the page of a terminal.
+func isTerminal(r *http.Request, v protocol.Service) bool {
+	return v.Terminal != nil && console.Has(r.URL.Path)
+}
+
+// pass passes a request on to the app, or answers it for a terminal. guest is nil if the gateway
+// stops.
 func (p *Site) pass(w http.ResponseWriter, r *http.Request, v protocol.Service, guest *visitor) {
 	if guest == nil {
 		answer(w, r, http.StatusServiceUnavailable, offline)
 		return
 	}
 	defer p.presence.leave(guest)
+	if v.Terminal != nil {
+		if !p.console.Serve(guest.ctx, w, r, console.Visit{Service: v, Viewer: guest.viewer(), Sent: &guest.sent, Received: &guest.received}) {
+			answer(w, r, http.StatusNotFound, noService)
+		}
+		return
+	}
 	t, err := ParseTarget(v.Target, "")
 	if err != nil {
 		answer(w, r, http.StatusBadGateway, broken)

@@ -11,6 +11,7 @@ import (
 
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/service/console"
 	"fairlead/gateway/store"
 )
 
@@ -56,6 +57,14 @@ func (v *visitor) endLine(now time.Time) protocol.AuditEntry {
 	e.What += fmt.Sprintf(", after %s: %s, %s to the visitor, %s from the visitor", format.Duration(end.Sub(v.began)),
 		format.Plural(int(v.requests), "request"), format.Size(v.sent.Load()), format.Size(v.received.Load()))
 	return e
+}
+
+// viewer names the visitor for others who see the same terminal.
+func (v *visitor) viewer() console.Viewer {
+	if v.visit.IsOwner {
+		return console.Viewer{Name: "The owner", IsOwner: true}
+	}
+	return console.Viewer{Name: v.visit.Email}
 }
 
 // info describes the visit.

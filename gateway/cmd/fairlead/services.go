@@ -57,7 +57,7 @@ func printServices(out io.Writer, r protocol.ServicesListResult, names nameBook)
 		case len(v.Visitors) > 0:
 			state = "you and " + format.Plural(len(v.Visitors), "visitor")
 		}
-		t.row(string(v.ID), flat(v.Title), names.machines.of(v.NodeID), v.Target, v.URL, state, useWords(r.Use[v.ID]))
+		t.row(string(v.ID), flat(v.Title), names.machines.of(v.NodeID), flat(v.Content()), v.URL, state, useWords(r.Use[v.ID]))
 		for _, a := range v.Addresses {
 			works := addressWords[a.From]
 			if a.Problem != "" {
