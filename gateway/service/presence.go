@@ -27,21 +27,15 @@ const (
 	maxUnknown = 200
 )
 
-// UseStore stores how much services are used.
+// UseStore stores how much services are used, and writes about visits to the audit log.
 type UseStore interface {
 	Uses(context.Context) (map[protocol.ServiceID]store.ServiceUse, error)
-	PutUses(context.Context, map[protocol.ServiceID]store.ServiceUse) error
-}
-
-// AuditLog is the log of security-relevant events.
-type AuditLog interface {
-	Append(ctx context.Context, lines ...protocol.AuditEntry) error
+	PutUses(context.Context, map[protocol.ServiceID]store.ServiceUse, ...protocol.AuditEntry) error
 }
 
 // presence knows who visits the services now, and ends visits. Requests wait for nothing but its
 // lock, which is never held during I/O: one goroutine writes the audit log and stores the use.
 type presence struct {
-	audit AuditLog
 	store UseStore
 	bus   *event.Bus
 	zone  func() *time.Location // the owner's
@@ -64,16 +58,38 @@ type visitorKey struct {
 	id      string // hash of the sign-in, or the network address without one
 }
 
-// openPresence loads the use of the services. The caller runs it until it is closed.
-func openPresence(ctx context.Context, s UseStore, audit AuditLog, bus *event.Bus, zone func() *time.Location) (*presence, error) {
+// openPresence loads the use of the services, and writes about the ends of visits that a crash cut
+// off. The caller runs it until it is closed.
+func openPresence(ctx context.Context, s UseStore, bus *event.Bus, zone func() *time.Location) (*presence, error) {
 	uses, err := s.Uses(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if err := closeLost(ctx, s, uses); err != nil {
+		return nil, err
+	}
 	return &presence{
-		audit: audit, store: s, bus: bus, zone: zone, wake: wake.New(), uses: uses, dayEnds: endOfDay(time.Now(), zone()),
+		store: s, bus: bus, zone: zone, wake: wake.New(), uses: uses, dayEnds: endOfDay(time.Now(), zone()),
 		visitors: make(map[visitorKey]*visitor), changed: make(map[protocol.ServiceID]bool),
 	}, nil
+}
+
+// closeLost writes about the ends of visits that were open when the gateway was stopped by force.
+func closeLost(ctx context.Context, s UseStore, uses map[protocol.ServiceID]store.ServiceUse) error {
+	var lines []protocol.AuditEntry
+	for id, use := range uses {
+		for _, line := range use.Open {
+			line.At = time.Now().UnixMilli()
+			line.What += ", as far as known: the gateway was stopped by force"
+			lines = append(lines, line)
+		}
+		use.Open = nil
+		uses[id] = use
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return s.PutUses(ctx, uses, lines...)
 }
 
 func endOfDay(now time.Time, zone *time.Location) time.Time {
@@ -89,8 +105,7 @@ func (p *presence) close(ctx context.Context) {
 		p.endLocked(key, v)
 	}
 	p.mu.Unlock()
-	p.write(ctx)
-	p.save(ctx)
+	p.write(ctx, true)
 }
 
 // cutCount returns the number of cuts until now; see enter.
@@ -196,7 +211,7 @@ func (p *presence) endLocked(key visitorKey, v *visitor) {
 	v.cut()
 	p.ended = append(p.ended, v)
 	delete(p.visitors, key)
-	p.isNew = true
+	p.changed[key.service], p.isNew = true, true
 }
 
 // run looks at the visits while there are any, until ctx ends.
@@ -214,11 +229,11 @@ func (p *presence) run(ctx context.Context) {
 		case <-tick:
 		}
 		p.endQuiet(time.Now(), endOfDay(time.Now(), p.zone()))
-		p.write(context.WithoutCancel(ctx)) // what it has taken is nowhere else
-		if time.Since(saved) >= storeEvery {
+		isDue := time.Since(saved) >= storeEvery
+		if isDue {
 			saved = time.Now()
-			p.save(context.WithoutCancel(ctx))
 		}
+		p.write(context.WithoutCancel(ctx), isDue) // what it has taken is nowhere else
 	}
 }
 
@@ -241,9 +256,12 @@ func (p *presence) endQuiet(now, dayEnds time.Time) {
 	}
 }
 
-// write writes the audit log about visits that began or ended, and publishes changes.
-func (p *presence) write(ctx context.Context) {
+// write writes the audit log about visits that began or ended, and publishes changes. With that, or
+// if all is set, it stores how much the services were used.
+func (p *presence) write(ctx context.Context, all bool) {
+	now := time.Now()
 	var lines []protocol.AuditEntry
+	uses := make(map[protocol.ServiceID]store.ServiceUse)
 	p.mu.Lock()
 	for _, v := range append(slices.Collect(maps.Values(p.visitors)), p.ended...) {
 		if !v.isLogged {
@@ -252,14 +270,17 @@ func (p *presence) write(ctx context.Context) {
 		}
 	}
 	for _, v := range p.ended {
-		lines = append(lines, v.endLine(time.Now()))
+		lines = append(lines, v.endLine(now))
 	}
 	p.ended = nil
+	if all || len(lines) > 0 {
+		uses = p.takeChangedLocked(now)
+	}
 	isNew := p.isNew
 	p.isNew = false
 	p.mu.Unlock()
-	if len(lines) > 0 {
-		if err := p.audit.Append(ctx, lines...); err != nil {
+	if len(uses) > 0 {
+		if err := p.store.PutUses(ctx, uses, lines...); err != nil {
 			slog.Warn("Visits are missing from the audit log", "lines", len(lines), "err", err)
 		}
 	}
@@ -268,19 +289,23 @@ func (p *presence) write(ctx context.Context) {
 	}
 }
 
-// save stores how much the services were used.
-func (p *presence) save(ctx context.Context) {
-	p.mu.Lock()
+// takeChangedLocked returns the uses that are not stored, with the visits that are open now.
+func (p *presence) takeChangedLocked(now time.Time) map[protocol.ServiceID]store.ServiceUse {
+	for key, v := range p.visitors {
+		if v.streams > 0 { // which count bytes
+			p.changed[key.service] = true
+		}
+	}
 	uses := make(map[protocol.ServiceID]store.ServiceUse, len(p.changed))
 	for id := range p.changed {
 		uses[id] = p.uses[id]
 	}
+	for key, v := range p.visitors {
+		if use, ok := uses[key.service]; ok {
+			use.Open = append(use.Open, v.endLine(now))
+			uses[key.service] = use
+		}
+	}
 	clear(p.changed)
-	p.mu.Unlock()
-	if len(uses) == 0 {
-		return
-	}
-	if err := p.store.PutUses(ctx, uses); err != nil {
-		slog.Warn("The use of services could not be stored", "err", err)
-	}
+	return uses
 }

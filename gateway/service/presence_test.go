@@ -267,3 +267,26 @@ func TestTheBytesOfAWebSocketAreCounted(t *testing.T) {
 		t.Errorf("got %+v, %v; want 5000 bytes from the visitor and 10000 to the visitor", w, err)
 	}
 }
+
+// TestVisitsOfAGatewayThatWasKilledEndInTheAuditLog opens the site again without an end of the
+// first.
+func TestVisitsOfAGatewayThatWasKilledEndInTheAuditLog(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *site) {
+		v := s.publish(t, "3000", func(d *Definition) { d.Visitors = []string{"ann@example.com"} })
+		b := s.enter(t, v, "ann@example.com")
+		wantPage(t, b, v, http.StatusOK, "hello")
+		end := stream(t, b, v)
+		time.Sleep(5*time.Minute + publishEvery)
+		kill := s.stop
+		s.stop = func() {}
+		s.reload(t)
+		began := "began to visit The app, from pipe by visitor ann@example.com"
+		lost := "ended the visit to The app, from pipe, after 5 minutes: 2 requests, 5 B to the visitor, 0 B from the visitor, " +
+			"as far as known: the gateway was stopped by force by visitor ann@example.com"
+		wantLines(t, s.visitLines(t), began, lost)
+		s.reload(t)
+		wantLines(t, s.visitLines(t), began, lost)
+		kill()
+		<-end
+	})
+}

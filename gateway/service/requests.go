@@ -145,12 +145,20 @@ func (q *requests) open(ctx context.Context, ask protocol.Question, save func() 
 	return err
 }
 
-// load asks the questions of an earlier start again.
+// load asks the questions of an earlier start again. A visitor whose question a crash kept from being
+// stored no longer waits, and can ask again.
 func (q *requests) load(ctx context.Context) error {
 	list, err := q.questions.Pending(ctx)
+	isOpen := make(map[protocol.QuestionID]bool)
 	for _, p := range list {
+		isOpen[p.ID] = true
 		if p.Visit != nil && err == nil {
 			err = q.open(ctx, p, nil)
+		}
+	}
+	for _, s := range q.services.Stored() {
+		if err == nil {
+			_, err = q.store.DeleteVisits(ctx, s.ID, func(v store.Visit) bool { return v.State == store.VisitWaiting && !isOpen[v.Question] })
 		}
 	}
 	return err

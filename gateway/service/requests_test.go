@@ -382,3 +382,25 @@ func TestADeletedServiceHasNoQuestions(t *testing.T) {
 		t.Errorf("got the questions %+v, want none", list)
 	}
 }
+
+// TestACrashBeforeTheQuestionKeepsNobodyOut stores who waits without the question about them.
+func TestACrashBeforeTheQuestionKeepsNobodyOut(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *site) {
+		v := s.publish(t, "3000", nil)
+		s.ask(t, s.browser(t), v, "bob@example.com", "")
+		now := time.Now()
+		lost := store.Visit{
+			Hash: hash("secret"), Service: v.ID, ExpiresAt: now.Add(requestLife).UnixMilli(), State: store.VisitWaiting, Email: "ann@example.com", IsClaimed: true, Question: "lost",
+		}
+		if err := s.db.Services.PutVisit(t.Context(), lost, now.UnixMilli()); err != nil {
+			t.Fatal(err)
+		}
+		s.reload(t)
+		if status, text := s.ask(t, s.browser(t), v, "ann@example.com", ""); status != http.StatusUnauthorized || !strings.Contains(text, "has been asked") {
+			t.Errorf("got %d %q, want the owner asked", status, text)
+		}
+		if status, _ := s.ask(t, s.browser(t), v, "bob@example.com", ""); status != http.StatusTooManyRequests || len(s.pending(t)) != 2 {
+			t.Errorf("the other question: got %d and %d questions, want it still open", status, len(s.pending(t)))
+		}
+	})
+}

@@ -46,7 +46,6 @@ type Options struct {
 	Requests  RequestStore
 	Uses      UseStore
 	Questions Questions
-	Audit     AuditLog
 	Bus       *event.Bus
 	Zone      func() *time.Location // of the owner
 	Dial      Dial
@@ -60,7 +59,7 @@ type Options struct {
 
 // NewSite returns a site, and asks the questions of an earlier start again. Run and close it.
 func NewSite(ctx context.Context, o Options) (*Site, error) {
-	present, err := openPresence(ctx, o.Uses, o.Audit, o.Bus, o.Zone)
+	present, err := openPresence(ctx, o.Uses, o.Bus, o.Zone)
 	if err != nil {
 		return nil, err
 	}

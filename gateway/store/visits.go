@@ -88,6 +88,8 @@ type ServiceUse struct {
 	LastUsedAt int64     `json:"lastUsedAt,omitempty"` // Unix milliseconds
 	Requests   int64     `json:"requests,omitempty"`   // of the day that ends at DayEnds
 	DayEnds    time.Time `json:"dayEnds,omitzero"`
+	// Open are the audit entries about the visits that are not over, as if they had just ended.
+	Open []protocol.AuditEntry `json:"open,omitempty"`
 }
 
 // Uses returns how much the services were used.
@@ -104,8 +106,8 @@ func (s *Services) Uses(ctx context.Context) (map[protocol.ServiceID]ServiceUse,
 	return uses, err
 }
 
-// PutUses stores how much services were used.
-func (s *Services) PutUses(ctx context.Context, uses map[protocol.ServiceID]ServiceUse) error {
+// PutUses stores how much services were used, together with audit entries about visits.
+func (s *Services) PutUses(ctx context.Context, uses map[protocol.ServiceID]ServiceUse, lines ...protocol.AuditEntry) error {
 	return s.write(ctx, "store the use of services", func(tx *gorm.DB) error {
 		for id, use := range uses {
 			text, err := protocol.Marshal(use)
@@ -116,6 +118,6 @@ func (s *Services) PutUses(ctx context.Context, uses map[protocol.ServiceID]Serv
 				return err
 			}
 		}
-		return nil
+		return appendAudit(tx, lines)
 	})
 }

@@ -19,7 +19,9 @@ func (noUses) Uses(context.Context) (map[protocol.ServiceID]store.ServiceUse, er
 	return map[protocol.ServiceID]store.ServiceUse{}, nil
 }
 
-func (noUses) PutUses(context.Context, map[protocol.ServiceID]store.ServiceUse) error { return nil }
+func (noUses) PutUses(context.Context, map[protocol.ServiceID]store.ServiceUse, ...protocol.AuditEntry) error {
+	return nil
+}
 
 // fakePublished has no services.
 func fakePublished(bus *event.Bus) Published {
