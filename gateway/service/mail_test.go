@@ -117,6 +117,9 @@ func TestAListedAddressGetsALinkByMail(t *testing.T) {
 		}
 	}
 	m := nextMail(t, mails)
+	if strings.Contains(m, "&to=") {
+		t.Errorf("got %s, want a link without a path", m)
+	}
 	if !strings.HasPrefix(m, "MAIL FROM:<apps@example.com>") || strings.Count(m, "RCPT TO:") != 1 || !strings.Contains(m, "RCPT TO:<Ann@Company.com>") || !strings.Contains(m, "Subject: =?UTF-8?q?Sign_in_to_B=C3=BCro?=") && !strings.Contains(m, "Sign_in_to_B") {
 		t.Errorf("got %s, want a mail to Ann alone", m)
 	}

@@ -17,7 +17,7 @@ type page struct {
 	Leaves      bool   // its button signs the visitor out
 	Ways        signin.Ways
 	Passkey     string // what its form does with a passkey: create or get
-	To          string // where the visitor goes after that
+	To          string // where the visitor goes after signing in
 	Back        string // where the visitor can try again
 
 	// Asks shows the form with which a visitor asks for access. Email is the address that they sign in
@@ -51,8 +51,8 @@ var (
 )
 
 // unlisted is the page for somebody who signed in with an address that is not on the list.
-func unlisted(email string) page {
-	return page{Title: "You are not among the visitors", Text: "You signed in as " + email + ". The owner of this app has not added this address.", Leaves: true, Asks: true, Email: email}
+func unlisted(email, to string) page {
+	return page{Title: "You are not among the visitors", Text: "You signed in as " + email + ". The owner of this app has not added this address.", Leaves: true, Asks: true, Email: email, To: to}
 }
 
 //go:embed page.html

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/signin"
 	"fairlead/gateway/store"
 )
 
@@ -62,9 +63,10 @@ func (q *requests) serve(w http.ResponseWriter, r *http.Request, s protocol.Serv
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	form.To = signin.LocalPath(r.PostFormValue("to"))
 	state, err := q.state(r, s)
 	if err == nil && state != "" {
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, form.To, http.StatusSeeOther)
 		return
 	}
 	asks := protocol.VisitSubject{Email: r.PostFormValue("email"), From: fromOf(r), Message: r.PostFormValue("message")}
@@ -79,7 +81,7 @@ func (q *requests) serve(w http.ResponseWriter, r *http.Request, s protocol.Serv
 	switch {
 	case err == nil:
 		setCookie(w, r, s.ID, secret, int((requestLife + visitLife).Seconds())) // the longest sign-in begins with the answer
-		http.Redirect(w, r, "/", http.StatusSeeOther)
+		http.Redirect(w, r, form.To, http.StatusSeeOther)
 	case isFault:
 		form.Problem, form.Email = "Enter your email address, such as ann@company.com.", asks.Email
 		answer(w, r, http.StatusBadRequest, form)

@@ -123,15 +123,22 @@ func refuse(w http.ResponseWriter, r *http.Request, err error) {
 // signInPage shows the ways in which a visitor can sign in, and leads back to where the visitor is.
 func (v *Visits) signInPage(r *http.Request, s protocol.Service) page {
 	p := signIn
+	p.To = wantedPath(r)
 	if p.Ways = v.signIn.Ways(r, s); p.Ways.IsEmpty() {
 		return p
 	}
 	if p.Ways.Passkey {
 		p.Passkey = "get"
 	}
-	p.Text, p.To = "Show that you are one of the visitors of this app. A link from its owner works too.", "/"
-	if r.Method == http.MethodGet {
-		p.To = r.URL.RequestURI()
-	}
+	p.Text = "Show that you are one of the visitors of this app. A link from its owner works too."
 	return p
+}
+
+// wantedPath returns the path to which a visitor comes back after signing in. It is a path of the
+// app, also if somebody else chose the address.
+func wantedPath(r *http.Request) string {
+	if r.Method != http.MethodGet {
+		return "/"
+	}
+	return signin.LocalPath(r.URL.RequestURI())
 }

@@ -183,7 +183,7 @@ func (p *Site) admit(w http.ResponseWriter, r *http.Request, v protocol.Service)
 	case may == unknownVisitor:
 		p.requests.show(w, r, v, p.visits.signInPage(r, v), http.StatusUnauthorized)
 	case may == unlistedVisitor:
-		p.requests.show(w, r, v, unlisted(visit.Email), http.StatusForbidden)
+		p.requests.show(w, r, v, unlisted(visit.Email, wantedPath(r)), http.StatusForbidden)
 	case v.SignIn && isFromNeighbour(r):
 		answer(w, r, http.StatusForbidden, neighbour)
 	default:

@@ -175,12 +175,13 @@ func isFromOtherSite(r *http.Request) bool {
 // at links in messages do not. An owner who is signed in already goes on to the app.
 func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Service) {
 	if r.Method != http.MethodPost {
+		to := signin.LocalPath(r.URL.Query().Get("to"))
 		if visit, _, err := v.check(r, s); err == nil && visit.IsOwner {
-			http.Redirect(w, r, "/", http.StatusSeeOther)
+			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
 		p := enterPage
-		p.Title, p.Link = "Open "+s.Title, r.URL.Query().Get("link")
+		p.Title, p.Link, p.To = "Open "+s.Title, r.URL.Query().Get("link"), to
 		answer(w, r, http.StatusOK, p)
 		return
 	}
@@ -204,6 +205,6 @@ func (v *Visits) enter(w http.ResponseWriter, r *http.Request, s protocol.Servic
 		answer(w, r, http.StatusForbidden, usedLink)
 	default:
 		setCookie(w, r, s.ID, secret, int(visitLife.Seconds()))
-		v.goOn(w, r, s, visit, "/")
+		v.goOn(w, r, s, visit, signin.LocalPath(r.PostFormValue("to")))
 	}
 }

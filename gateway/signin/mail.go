@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -34,12 +35,12 @@ const (
 // anything depends on the address, so that it does not tell who is on the list.
 func (s *SignIn) mailLink(w http.ResponseWriter, r *http.Request, v protocol.Service) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	email, c := strings.TrimSpace(r.PostFormValue("email")), s.o.Config().Mail
+	email, to, c := strings.TrimSpace(r.PostFormValue("email")), LocalPath(r.PostFormValue("to")), s.o.Config().Mail
 	switch {
 	case r.Method != http.MethodPost || !c.Works():
-		return &Refusal{Status: http.StatusNotFound, Title: "No mail is sent", Text: "Choose another way to sign in.", Back: "/"}
+		return &Refusal{Status: http.StatusNotFound, Title: "No mail is sent", Text: "Choose another way to sign in.", Back: to}
 	case email == "": // which would ask for a link of the owner
-		return &Refusal{Status: http.StatusBadRequest, Title: "No email address", Text: "Enter the address to which the link is mailed.", Back: "/"}
+		return &Refusal{Status: http.StatusBadRequest, Title: "No email address", Text: "Enter the address to which the link is mailed.", Back: to}
 	case !s.mails.Allow(r):
 		return TooMany
 	}
@@ -57,15 +58,16 @@ func (s *SignIn) mailLink(w http.ResponseWriter, r *http.Request, v protocol.Ser
 		}
 		ctx, cancel := context.WithTimeout(s.workers.Context(), mailTimeout)
 		defer cancel()
-		if err := s.sendLink(ctx, c, v, email); err != nil {
+		if err := s.sendLink(ctx, c, v, email, to); err != nil {
 			slog.Warn("A link could not be mailed", "service", v.ID, "err", err)
 		}
 	})
 	return nil
 }
 
-// sendLink mails a link to an address, if it is on the list of the service.
-func (s *SignIn) sendLink(ctx context.Context, c config.Mail, v protocol.Service, email string) error {
+// sendLink mails a link to an address, if it is on the list of the service. The link leads to a path
+// of the app.
+func (s *SignIn) sendLink(ctx context.Context, c config.Mail, v protocol.Service, email, to string) error {
 	link, err := s.o.Link(ctx, v, email)
 	var fault *protocol.Fault
 	if errors.As(err, &fault) {
@@ -74,6 +76,9 @@ func (s *SignIn) sendLink(ctx context.Context, c config.Mail, v protocol.Service
 	}
 	if err != nil {
 		return err
+	}
+	if to != "/" {
+		link += "&" + url.Values{"to": {to}}.Encode()
 	}
 	m := mail.NewMsg()
 	if err := errors.Join(m.From(c.From), m.To(email)); err != nil {

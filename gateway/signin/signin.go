@@ -240,11 +240,14 @@ func originOf(r *http.Request) string {
 	return "http://" + r.Host
 }
 
+// maxPath is the greatest length of a path to which a visitor comes back, in bytes.
+const maxPath = 2000
+
 // LocalPath returns an address if it is a path of the same host, else /. Browsers read \ as /, and
 // two of them at the beginning as the begin of a host.
 func LocalPath(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f }) {
+	if err != nil || len(text) > maxPath || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == '\\' || c == 0x7f }) {
 		return "/"
 	}
 	return u.RequestURI()
