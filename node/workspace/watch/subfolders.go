@@ -3,7 +3,9 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -83,7 +85,10 @@ func (w *Watcher) updateTrees() {
 		}
 	}
 	if len(gone) > 0 {
-		w.dropUnwatched(made)
+		for _, dir := range lostWatches(w.watched, w.notifier.WatchList()) {
+			delete(w.watched, dir)
+			made[dir] = true
+		}
 	}
 	w.mu.Unlock()
 	for _, abs := range walks {
@@ -102,20 +107,14 @@ func (w *Watcher) updateTrees() {
 	}
 }
 
-// dropUnwatched adds to created the folders that the system has stopped watching. It knows a folder by
-// its first path: one that was moved while a walk found it at its new path ended with the old one.
-// The caller holds the lock.
-func (w *Watcher) dropUnwatched(created map[string]bool) {
-	system := make(map[string]bool)
-	for _, path := range w.notifier.WatchList() {
-		system[path] = true
+// lostWatches returns the folders that the system does not watch any more. It knows a folder by its first
+// path: the watch of one that was moved while a walk found it at its new path ended with the old one.
+func lostWatches(watched map[string]bool, system []string) []string {
+	lost := maps.Clone(watched)
+	for _, path := range system {
+		delete(lost, path)
 	}
-	for dir := range w.watched {
-		if !system[dir] {
-			delete(w.watched, dir)
-			created[dir] = true
-		}
-	}
+	return slices.Collect(maps.Keys(lost))
 }
 
 // addTree watches a folder and its tree. New folders are reported as changed.
