@@ -34,7 +34,7 @@ func TestQuestionIsInPlainWords(t *testing.T) {
 		{made, "Fairlead wants to create a file", "Edit config.go on nas"},
 		{protocol.Question{Tool: "Cron", Node: "gsv", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"action":"add"}`)}, "Fairlead wants to use Cron", "Cron · action: add on the gateway"},
 		{protocol.Question{Tool: "SessionsList", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{}`)}, "Fairlead wants to use SessionsList", "SessionsList on the gateway"},
-		{protocol.Question{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read a file", "ReadFile · path: MEMORY.md on the gateway"},
+		{protocol.Question{Tool: "ReadFile", Node: "gsv", Effect: protocol.EffectRead, Args: json.RawMessage(`{"path":"MEMORY.md"}`)}, "Fairlead wants to read a file", "Read a file · path: MEMORY.md on the gateway"},
 		{protocol.Question{Tool: "fs_write", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"chunk":"x","path":"/srv/a.txt"}`)}, "Fairlead wants to change a file", "Write a.txt on nas"},
 		{protocol.Question{Tool: "fs_delete", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/a"}`)}, "Fairlead wants to delete a file or folder", "Delete a on nas"},
 		{protocol.Question{Tool: "fs_mkdir", Node: "nas", Effect: protocol.EffectWrite, Args: json.RawMessage(`{"path":"/srv/b"}`)}, "Fairlead wants to create a folder", "Create b on nas"},

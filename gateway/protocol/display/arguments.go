@@ -54,9 +54,27 @@ func Subject(a protocol.Question) string {
 		}
 	}
 	if lines := ArgumentLines(a.Args); lines != "" || isObject(a.Args) {
+		if a.Preview != nil && a.Preview.Publishes != "" {
+			return inPublishWords(lines)
+		}
 		return lines
 	}
 	return string(a.Args)
+}
+
+// publishWords are the arguments of the tools that publish apps that are not words.
+var publishWords = map[string]string{
+	"signIn: true": "sign-in: required", "signIn: false": "sign-in: not required", "enabled: true": "turned on: yes", "enabled: false": "turned on: no",
+}
+
+// inPublishWords says such arguments in words. Further lines of a value are indented, and stay as they
+// are.
+func inPublishWords(arguments string) string {
+	lines := strings.Split(arguments, "\n")
+	for i, l := range lines {
+		lines[i] = cmp.Or(publishWords[l], l)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // typed returns what a call types into a running command; nil if it types nothing.
@@ -137,6 +155,9 @@ func CallText(a protocol.Question, machine string) (what, where string) {
 		return "Type " + format.Line(text, 0), where
 	}
 	verb, subject := verbs[a.Tool], SubjectArgument(a.Tool)
+	if a.Node == protocol.NativePrefix {
+		verb = format.Capital(nativeActions[a.Tool])
+	}
 	if _, ok := argumentText(a.Args, subject); verb == "" || !ok {
 		return joinArguments(cmp.Or(verb, a.Tool), text), where
 	}

@@ -2,6 +2,7 @@ package display
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"fairlead/gateway/protocol"
@@ -21,6 +22,24 @@ func TestArgumentsAreNamedValues(t *testing.T) {
 		if got := Subject(protocol.Question{Tool: "unknown", Args: json.RawMessage(args)}); got != want {
 			t.Errorf("%s:\ngot  %q\nwant %q", args, got, want)
 		}
+	}
+}
+
+func TestArgumentsOfAPublishedAppAreWords(t *testing.T) {
+	t.Parallel()
+	a := protocol.Question{
+		Node: protocol.NativePrefix, Tool: "ServicePublish", Args: json.RawMessage(`{"machine":"nas","signIn":false,"enabled":true,"title":"Wiki\nsignIn: true"}`),
+		Preview: &protocol.CallPreview{Publishes: "Makes it reachable"},
+	}
+	if got, want := Subject(a), "machine: nas\nsign-in: not required\nturned on: yes\ntitle:\n    Wiki\n    signIn: true"; got != want {
+		t.Errorf("subject: got %q, want %q", got, want)
+	}
+	if got, _ := CallText(a, "nas"); !strings.HasPrefix(got, "Publish an app · machine: nas, sign-in: not required") {
+		t.Errorf("line: got %q, want the action in words", got)
+	}
+	e := protocol.AuditEntry{Kind: protocol.AuditCall, Node: protocol.NativePrefix, Tool: "ServicePublish", By: "you"}
+	if got, _ := AuditLine(e, Names{}); got != "Publish an app on the gateway" {
+		t.Errorf("in the audit log: got %q, want %q", got, "Publish an app on the gateway")
 	}
 }
 

@@ -77,6 +77,8 @@ func act(e protocol.AuditEntry) string {
 		verb = tool
 	case e.Tool == protocol.KeepTool:
 		verb = "keep the change of"
+	case e.Node == protocol.NativePrefix && nativeActions[e.Tool] != "":
+		return joinParts(": ", nativeActions[e.Tool], e.What)
 	case verb == "" || e.Node == protocol.NativePrefix:
 		return strings.TrimSuffix("use "+e.Tool+": "+e.What, ": ")
 	case SubjectArgument(e.Tool) == "command":
