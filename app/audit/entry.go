@@ -23,7 +23,7 @@ func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
 	title, _ = wording.Reveal(title)
 	text, _ = wording.Reveal(text)
 	icon, bad, unclear := feed.AuditIcon(e)
-	it := widgets.ListItem{Icon: icon, Title: title, Text: format.Capital(text), Detail: wording.When(e.At, now)}
+	it := widgets.ListItem{Icon: icon, Title: title, Text: wording.ShortenPaths(format.Capital(text)), Detail: wording.When(e.At, now)}
 	switch {
 	case bad:
 		it.Color = style.ColorBad
@@ -72,7 +72,7 @@ func (p *Page) open(i int) {
 		buttons = append(buttons, widgets.NewButton("Open chat", "chat", func() { p.e.Open(host.Chat{Key: e.SessionKey}) }))
 	}
 	if createdPermission(e) {
-		undo := widgets.NewQuietButton("Revoke this permission", "undo", func() { p.undo(e) })
+		undo := widgets.NewQuietButton(widgets.Choose(e.Approval == "", "Delete this rule", "Revoke this permission"), "undo", func() { p.undo(e) })
 		undo.Danger = true
 		buttons = append(buttons, undo)
 	}

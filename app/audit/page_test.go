@@ -115,6 +115,13 @@ func TestLinesSayWhoWhatWhereAndHowItEnded(t *testing.T) {
 	}
 }
 
+func TestEntryOfARuleOffersToDeleteIt(t *testing.T) {
+	b := newBench(t, style.Light)
+	i := slices.IndexFunc(b.all, func(e protocol.AuditEntry) bool { return e.Rule != "" && e.Approval == "" })
+	b.open(i)
+	pagetest.Shows(t, b.Box, "Delete this rule")
+}
+
 func TestOnlyFinishedCallsHaveATick(t *testing.T) {
 	for s, want := range map[string]string{
 		protocol.CallDone: "check", protocol.CallFailed: "cross", protocol.CallCancelled: "stop", protocol.CallUnknown: "question",

@@ -34,7 +34,7 @@ func (p *Page) open(t protocol.Transfer) {
 	item := p.item(t)
 	rows := []fyne.CanvasObject{
 		widgets.Flow(style.Inside, buttons...),
-		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), widgets.NewSelectableText(item.Text)),
+		widgets.WithIcon("text", 0, widget.NewIcon(style.IconIn(item.Icon, item.Color)), widgets.NewSelectableText(transfer.Line(p.view, t, p.now()))),
 		widgets.NewField("Files", files(t)...),
 		widgets.NewField("From", widgets.NewSelectableText(transfer.EndOf(p.view, t, t.From))),
 		widgets.NewField("To", widgets.NewSelectableText(transfer.EndOf(p.view, t, t.To)+folder(t.Destination))),

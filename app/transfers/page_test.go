@@ -122,9 +122,12 @@ func TestFailedTransferShowsTheWholeError(t *testing.T) {
 		ID: "f", State: protocol.TransferFailed, Sources: []string{"laptop:/srv/app/" + name}, Destination: "nas:backup", From: "laptop", To: "nas", Error: why, Failed: 3,
 		Problems: []protocol.TransferProblem{{Path: "a/b", Text: "it is a device"}},
 	}}, Total: 1}, nil)
+	if got, want := p.item(p.history.List[0]).Text, "Failed · '…/shadow' is outside the workspace '…/app'."; !strings.HasPrefix(got, want) {
+		t.Errorf("in the list: got %q, want %q without folders, so that the reason is not cut", got, want)
+	}
 	p.List.OnChoose(0)
 	pagetest.Window(t, p.Box, 700, 900)
-	pagetest.Shows(t, p.Box, "limited to the workspace", "(final).pdf to The box", "The box, backup", "a/b: it is a device", "and 2 more", "Try again")
+	pagetest.Shows(t, p.Box, "'/etc/shadow'", "limited to the workspace", "(final).pdf to The box", "The box, backup", "a/b: it is a device", "and 2 more", "Try again")
 	if !p.Back() || p.Back() {
 		t.Error("the way back is not there, or there twice")
 	}

@@ -2,6 +2,7 @@ package wording
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -70,6 +71,13 @@ func ShortenPath(path string, fits func(string) bool) string {
 	}
 	return "…" + sep + parts[len(parts)-1]
 }
+
+// folders are those of absolute paths in a text.
+var folders = regexp.MustCompile(`(^|[\s“"'(])(?:/|[A-Za-z]:\\)(?:[^\s/\\:]+[/\\])+`)
+
+// ShortenPaths leaves out the folders of absolute paths in a text, so that what follows them is not
+// cut: "…/logs: permission denied".
+func ShortenPaths(text string) string { return folders.ReplaceAllString(text, "$1…/") }
 
 // ShortenMiddle shortens a name to n characters, in its middle because of the extension.
 func ShortenMiddle(name string, n int) string {
