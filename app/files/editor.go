@@ -77,10 +77,14 @@ func newEditor(p *Page, v *viewer, f File, back fyne.CanvasObject) *editor {
 		actions = append(actions, widgets.NewQuietButton("Delete", "trash", e.delete))
 	}
 
-	title, top := f.Path, []fyne.CanvasObject{}
-	if e.isNew {
+	title, folder := titleOf(f.Path)
+	top := []fyne.CanvasObject{}
+	switch {
+	case e.isNew:
 		title = "New file"
 		top = append(top, widgets.NewField("Name", e.name))
+	case folder != nil:
+		top = append(top, folder)
 	}
 	about := ""
 	if e.isAgent {

@@ -39,6 +39,17 @@ func TestEditorSaysWhatAFileIsForAndHowLongItMayBe(t *testing.T) {
 	golden.Markup(t, "editor-missing", p.Box)
 }
 
+func TestFileHasItsNameAsTitleAndItsFolderBelow(t *testing.T) {
+	p := newTestPage(t)
+	const dir = "/srv/a long way to/the folder of a person/who has written/everything about/the second quarter"
+	for _, f := range []File{{Path: dir + "/report.md", Text: "as ever"}, {Path: dir + "/report.md", Text: "as ever", Editable: true}} {
+		p.viewer = newViewer(p, f)
+		p.Box.Objects[0] = p.viewer.box
+		pagetest.Window(t, p.Box, 480, 400)
+		pagetest.Shows(t, p.Box, ">report.md<", "/srv/…/", "/the second quarter<")
+	}
+}
+
 func TestUnsavedTextSurvivesLeavingTheFile(t *testing.T) {
 	p, e := inEditor(t, File{Path: "SOUL.md", Text: "be kind"})
 	e.text.SetText("be kind and bri")

@@ -91,13 +91,20 @@ func newViewer(p *Page, f File) *viewer {
 	if words, icon, open := p.openOutside(f.Path); open != nil {
 		actions = append(actions, widgets.NewButton(words, icon, open))
 	}
-	dir, name := path.Split(f.Path) // the name first, because the end of a long title is cut
-	title := wording.VisibleName(name)
-	if dir != "" {
-		title += " – " + wording.VisibleName(strings.TrimSuffix(dir, "/"))
-	}
-	v.box = widgets.NewPage(title, widgets.Inset(0, 0, style.Group, 0, body), append(actions, back)...)
+	title, folder := titleOf(f.Path)
+	v.box = widgets.NewPage(title, widgets.Inset(0, 0, style.Group, 0, widgets.Border(folder, nil, nil, nil, body)), append(actions, back)...)
 	return v
+}
+
+// titleOf returns the title of the page of a file, its name, and a line with its folder; nil for none.
+func titleOf(file string) (title string, folder fyne.CanvasObject) {
+	dir, name := path.Split(file)
+	if dir != "" {
+		line := widgets.NewText(wording.VisibleName(strings.TrimSuffix(dir, "/")), style.ColorMuted, style.SizeSmall)
+		line.Ellipsis, line.IsPath = true, true
+		folder = widgets.Inset(0, 0, style.Inside, 0, line)
+	}
+	return wording.VisibleName(name), folder
 }
 
 // text shows the text of a file: Markdown rendered, with a button for its source.

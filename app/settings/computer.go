@@ -93,7 +93,7 @@ func (c *computerPage) drawFolders() {
 	c.folders.Objects = nil
 	for i, f := range c.current.Folders {
 		path := widgets.NewText(f.Dir, style.ColorText, "text")
-		path.Ellipsis = true
+		path.Ellipsis, path.IsPath = true, true
 		turn := widgets.NewQuietButton(widgets.Choose(f.ReadOnly, "Read only", "Read and write"), "", func() {
 			c.changeFolders(func(list []preferences.Folder) []preferences.Folder {
 				list[i].ReadOnly = !list[i].ReadOnly
@@ -149,12 +149,12 @@ func (c *computerPage) showEnforcement(l feed.MachineList) {
 func (p *view) workspace(l Agent) fyne.CanvasObject {
 	status := mutedText("Reading here needs no approval. Changes and other folders do.")
 	entry := widgets.NewEntry()
-	entry.SetText(l.Workspace())
+	entry.SetPath(l.Workspace())
 	line, draft := keepDraft(p.e.Drafts, "workspace folder", entry)
 	set := func(dir string) {
 		status.Set("Changing the folder…", style.ColorMuted)
 		p.run(status, func(context.Context) error { return l.SetWorkspace(dir) }, func() {
-			entry.SetText(l.Workspace())
+			entry.SetPath(l.Workspace())
 			draft.Drop()
 			line.Hide()
 			status.Set("✓ Saved. The agent now works in this folder.", style.ColorGood)

@@ -41,7 +41,7 @@ func (l *labelledLayout) MinSize(o []fyne.CanvasObject) fyne.Size {
 	if l.above {
 		return fyne.NewSize(max(name.Width, value.Width+right.Width), name.Height+spaceBelowLabel(o[1])+max(value.Height, right.Height))
 	}
-	return fyne.NewSize(labelWidth()+style.Gap+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
+	return fyne.NewSize(labelWidth()+style.Gap+theme.InnerPadding()+value.Width+right.Width, max(name.Height+2*style.Inside, value.Height, right.Height))
 }
 
 // spaceBelowLabel is the space between a label and the value below it.
@@ -55,16 +55,16 @@ func spaceBelowLabel(value fyne.CanvasObject) float32 {
 func (l *labelledLayout) Layout(o []fyne.CanvasObject, size fyne.Size) {
 	l.above = size.Width < twoColumnsWidth*style.Size("text")/14
 	name := o[0].MinSize().Height
-	left, top := labelWidth()+style.Gap, float32(0)
+	left, top := labelWidth()+style.Gap+theme.InnerPadding(), float32(0)
 	o[0].Resize(fyne.NewSize(labelWidth(), name))
 	o[0].Move(fyne.NewPos(0, theme.InnerPadding()))
 	if l.above {
 		left, top = 0, name+spaceBelowLabel(o[1])
 		o[0].Resize(fyne.NewSize(size.Width, name))
 		o[0].Move(fyne.Position{})
-		if _, label := o[1].(*widget.Label); label {
-			left = -theme.InnerPadding() // aligns its text with the label
-		}
+	}
+	if _, isLabel := o[1].(*widget.Label); isLabel {
+		left -= theme.InnerPadding() // its text is inset by that
 	}
 	right := size.Width
 	if len(o) > 2 {

@@ -13,6 +13,8 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/test"
+	"fyne.io/fyne/v2/theme"
+	"fyne.io/fyne/v2/widget"
 
 	"fairlead/app/feed"
 	"fairlead/app/host"
@@ -395,6 +397,23 @@ func TestControlBelowItsNameKeepsAGap(t *testing.T) {
 		pagetest.Window(t, o, 300, 200)
 		if name, control := o.Objects[0], o.Objects[1]; control.Position().Y < name.Position().Y+name.Size().Height+style.Gap {
 			t.Errorf("the name ends at %v, the control begins at %v, want at least %v", name.Position().Y+name.Size().Height, control.Position().Y, name.Position().Y+name.Size().Height+style.Gap)
+		}
+	})
+}
+
+func TestValuesOfEveryKindStandInOneColumn(t *testing.T) {
+	inPage(t, nil, func(t *testing.T, p *bench) {
+		text := func(row fyne.CanvasObject) float32 {
+			pagetest.Window(t, row, 700, 60)
+			value := row.(*fyne.Container).Objects[1]
+			left := value.Position().X
+			if _, isLabel := value.(*widget.Label); isLabel {
+				left += theme.InnerPadding()
+			}
+			return left
+		}
+		if version, folder := text(textRow("Fairlead", "0.1.0")), text(p.pathRow("Data", "/srv/data")); version != folder {
+			t.Errorf("the version begins at %v, the folder at %v, want the same", version, folder)
 		}
 	})
 }

@@ -16,8 +16,9 @@ import (
 // focused widget.
 type Entry struct {
 	widget.Entry
-	Name  string      // for reading aids; without one, they read the placeholder
-	outer fyne.Widget // the widget that embeds the field, or the field
+	Name   string      // for reading aids; without one, they read the placeholder
+	outer  fyne.Widget // the widget that embeds the field, or the field
+	isPath bool
 }
 
 // NewEntry creates an empty one.
@@ -25,6 +26,18 @@ func NewEntry() *Entry {
 	e := &Entry{}
 	e.ExtendBaseWidget(e)
 	return e
+}
+
+// SetPath sets the text to a path. The field shows its end, which says more than its start.
+func (e *Entry) SetPath(path string) {
+	e.isPath = true
+	e.SetText(path)
+	e.moveToEnd()
+}
+
+func (e *Entry) moveToEnd() {
+	e.CursorColumn = len([]rune(e.Text))
+	e.Entry.Refresh()
 }
 
 // NewPasswordEntry creates a field that hides its text, and a button that shows it.
@@ -95,7 +108,7 @@ func (e *Entry) CreateRenderer() fyne.WidgetRenderer {
 	if !e.MultiLine {
 		e.Scroll = noScrollBars
 	}
-	r := &entryRenderer{WidgetRenderer: e.Entry.CreateRenderer()}
+	r := &entryRenderer{WidgetRenderer: e.Entry.CreateRenderer(), of: e}
 	r.border, _ = r.Objects()[1].(*canvas.Rectangle)
 	r.frame()
 	return r
@@ -109,7 +122,9 @@ const noScrollBars = fyne.ScrollDirection(-1)
 // focus: Fyne draws the frame in the colour of a check box.
 type entryRenderer struct {
 	fyne.WidgetRenderer
+	of     *Entry
 	border *canvas.Rectangle
+	width  float32 // of the last layout
 }
 
 // Refresh implements fyne.WidgetRenderer.
@@ -119,12 +134,16 @@ func (r *entryRenderer) Refresh() {
 }
 
 func (r *entryRenderer) frame() {
-	isFocused := r.border.StrokeColor == style.Color(style.ColorAccent)
+	isFocused := r.isFocused()
 	if r.border.StrokeColor == style.Color("inputBorder") {
 		r.border.StrokeColor = style.Color(style.ColorLine)
 	}
 	r.border.StrokeWidth = Choose[float32](isFocused, 2, 1)
 	r.border.FillColor = invisible(r.border.StrokeColor)
+}
+
+func (r *entryRenderer) isFocused() bool {
+	return r.border.StrokeColor == style.Color(style.ColorAccent)
 }
 
 // Layout implements fyne.WidgetRenderer. Fyne puts the frame between two pixels, which blurs it.
@@ -133,6 +152,10 @@ func (r *entryRenderer) Layout(size fyne.Size) {
 	r.border.Move(fyne.Position{})
 	r.border.Resize(size)
 	r.frame()
+	if r.of.isPath && r.width != size.Width && !r.isFocused() {
+		r.width = size.Width
+		r.of.moveToEnd()
+	}
 }
 
 var functionKeys = []fyne.KeyName{

@@ -79,6 +79,29 @@ func TestLongLineHasNoScrollBar(t *testing.T) {
 	}
 }
 
+func TestPathFieldShowsTheEndOfAPath(t *testing.T) {
+	e := NewEntry()
+	e.SetPath("/home/ann/projects/" + strings.Repeat("deep/", 20) + "work")
+	w := widgettest.Window(t, e, 200, 40)
+	scroll := widgettest.Find(e, func(*container.Scroll) bool { return true })
+	isAtEnd := func() bool {
+		return scroll.Offset.X > 0 && scroll.Offset.X+scroll.Size().Width >= e.CursorPosition().X
+	}
+	if !isAtEnd() {
+		t.Errorf("got the offset %v, want the end of the path", scroll.Offset)
+	}
+	w.Resize(fyne.NewSize(120, 40))
+	if !isAtEnd() {
+		t.Errorf("in a narrower window: got the offset %v, want the end of the path", scroll.Offset)
+	}
+	w.Canvas().Focus(e)
+	e.TypedKey(&fyne.KeyEvent{Name: fyne.KeyHome})
+	w.Resize(fyne.NewSize(140, 40))
+	if e.CursorColumn != 0 {
+		t.Errorf("while it is edited: got the cursor at %d, want it where the person left it", e.CursorColumn)
+	}
+}
+
 func TestButtonWithoutRoomShortensItsText(t *testing.T) {
 	b := NewButton("a machine with a very long name", "machine", nil)
 	widgettest.Window(t, Shrinking(b, 60), 120, 40)
