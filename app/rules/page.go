@@ -90,6 +90,9 @@ func (p *Page) Load() {
 // Create opens the form of a new rule.
 func (p *Page) Create() {
 	p.open(protocol.Rule{Policy: json.RawMessage(newPolicy), Origin: protocol.RuleFromPerson})
+	if f := p.detail.form; f != nil {
+		widgets.FocusIn(p.Box, f.command)
+	}
 }
 
 // page is the page around the list.

@@ -54,6 +54,30 @@ func TestKeysReachTheWindowThatHasTheKeyboard(t *testing.T) {
 	}
 }
 
+// unpainted is an app whose driver knows the window of no object, as Fyne of what it has not painted.
+type unpainted struct{ fyne.App }
+
+func (a unpainted) Driver() fyne.Driver { return unpaintedDriver{a.App.Driver()} }
+
+type unpaintedDriver struct{ fyne.Driver }
+
+func (unpaintedDriver) CanvasForObject(fyne.CanvasObject) fyne.Canvas { return nil }
+
+func TestOpenedPageFocusesItsFieldBeforeItIsDrawn(t *testing.T) {
+	field := NewEntry()
+	c := widgettest.Window(t, field, 200, 40).Canvas()
+	fyne.SetCurrentApp(unpainted{fyne.CurrentApp()})
+	Focus(field)
+	Opening(c, func() {})
+	if got := c.Focused(); got != nil {
+		t.Errorf("got the focus on %T, which another page wanted; want none", got)
+	}
+	Opening(c, func() { Focus(field) })
+	if got := c.Focused(); got != fyne.Focusable(field) {
+		t.Errorf("got the focus on %T, want the field", got)
+	}
+}
+
 func picture(t *testing.T, img image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -219,9 +219,25 @@ func Focus(o interface {
 	FocusIn(o, o)
 }
 
-// FocusIn focuses an object that may not have been drawn yet, in the window of another one.
+// FocusIn focuses an object that may not have been drawn yet, in the window of another one, or that of
+// [Opening] if that has not been drawn either.
 func FocusIn(window fyne.CanvasObject, o fyne.Focusable) {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(window); c != nil {
 		c.Focus(o)
+		return
+	}
+	undrawn = o
+}
+
+// undrawn is the object to focus whose window the toolkit does not know. It belongs to the GUI thread.
+var undrawn fyne.Focusable
+
+// Opening calls a function that opens a page in a window, and focuses what that wants to be focused.
+func Opening(window fyne.Canvas, open func()) {
+	undrawn = nil
+	open()
+	if undrawn != nil {
+		window.Focus(undrawn)
+		undrawn = nil
 	}
 }

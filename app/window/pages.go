@@ -45,6 +45,10 @@ func (p *Pages) addHead() {
 
 // Open opens the page of an entry at a place, instead of the present one.
 func (p *Pages) Open(e host.Entry, at host.Target) {
+	widgets.Opening(p.canvas(), func() { p.open(e, at) })
+}
+
+func (p *Pages) open(e host.Entry, at host.Target) {
 	if p.page == nil || !e.Stays || p.title != e.Title {
 		p.forget()
 		p.canvas().Unfocus() // the composer is hidden now
