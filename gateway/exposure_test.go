@@ -56,7 +56,7 @@ func TestEveryWayInIsListedAndClosed(t *testing.T) {
 		closed             bool // it can be closed
 	}{
 		{protocol.ExposureListener, strings.TrimSuffix(strings.TrimPrefix(f.gw.URL(), "ws://"), "/ws"), "Programs on this computer", none, false},
-		{protocol.ExposureService, "Wiki", "Everyone who reaches the address, without a sign-in, at " + url + ": " + app.URL + "/ on " + name + ".", []string{protocol.WarnPublic}, true},
+		{protocol.ExposureService, "Wiki", "Everyone who reaches the address, without a sign-in. " + url + " leads to " + app.URL + "/ on " + name + ".", []string{protocol.WarnPublic}, true},
 		{protocol.ExposureForward, info.Listen + " → " + info.Target + " on " + name, "Programs on this computer reach " + info.Target + " on " + name, none, true},
 		{protocol.ExposureToken, "The gateway's own token", "everything that you may", none, false},
 		{protocol.ExposureToken, "Backup", "May read files and run commands on " + name + ".", noExpiry, true},

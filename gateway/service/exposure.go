@@ -31,7 +31,7 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 		list = append(list, protocol.Exposure{
 			ID: protocol.ExposureService + ":" + string(v.ID), Kind: protocol.ExposureService, Title: v.Title, IsPublic: !v.SignIn, CreatedAt: v.CreatedAt,
 			IsInUse: uses[v.ID].Visitors > 0, LastUsedAt: uses[v.ID].LastUsedAt,
-			Reach: fmt.Sprintf("%s at %s: %s on %s.", visitorsText(v, guests), v.URL, contentText(v), cmp.Or(p.machineName(v.NodeID), string(v.NodeID))),
+			Reach: fmt.Sprintf("%s. %s leads to %s on %s.", visitorsText(v, guests), v.URL, contentText(v), cmp.Or(p.machineName(v.NodeID), string(v.NodeID))),
 			Close: &protocol.ExposureClose{
 				Button: "Turn off", Ends: "Its visitors are cut off at once. You are asked before it opens again.",
 				Call: protocol.NewCall(protocol.ServiceClose, protocol.ServiceParams{ID: v.ID}),
@@ -52,7 +52,7 @@ func contentText(v protocol.Service) string {
 // visitorsText says who has access. guests is the number of browsers with access for some time.
 func visitorsText(v protocol.Service, guests int) string {
 	if !v.SignIn {
-		return "Everyone who reaches the address, without a sign-in,"
+		return "Everyone who reaches the address, without a sign-in"
 	}
 	who := []string{"You"}
 	if n := len(v.Visitors); n > 0 {

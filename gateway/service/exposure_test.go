@@ -13,7 +13,7 @@ func TestExposureNamesEveryoneWhoGetsIn(t *testing.T) {
 		guests   int
 		want     string
 	}{
-		{false, nil, 0, "Everyone who reaches the address, without a sign-in,"},
+		{false, nil, 0, "Everyone who reaches the address, without a sign-in"},
 		{true, nil, 0, "You alone"},
 		{true, []string{"ann@example.com"}, 0, "You and 1 address or pattern on its list"},
 		{true, []string{"ann@example.com", "*@example.org"}, 0, "You and 2 addresses or patterns on its list"},
