@@ -33,7 +33,7 @@ func (k paletteKey) press() {
 func (k paletteKey) entries() []palette.Entry {
 	list := []palette.Entry{
 		{Icon: "plus", Title: "Start a new chat", Words: "conversation", Do: k.window.Chats.Actions.Create},
-		{Icon: "plus", Title: "Pair a machine", Words: "add connect computer device invite", Target: host.NewMachine{}},
+		{Icon: "plus", Title: "Add a machine", Words: "pair connect computer device invite", Target: host.NewMachine{}},
 		{Icon: "plus", Title: "Forward a port", Words: "tunnel local ssh machine", Target: host.Forward("")},
 		{Icon: "plus", Title: "Publish an app", Words: "service share web address url", Target: host.New(services.Title)},
 		{Icon: "plus", Title: "New schedule", Words: "cron repeat every timer", Target: host.New("Schedule")},

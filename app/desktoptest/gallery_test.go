@@ -231,7 +231,7 @@ func (g *gallery) takeEveryPage() {
 // takeForms takes pictures of the forms that make something new.
 func (g *gallery) takeForms() {
 	g.t.Helper()
-	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Pair a machine", "Publish an app", "Forward a port"} {
+	for _, action := range []string{"New schedule", "New rule", "New skill", "Add an MCP server", "Add a machine", "Publish an app", "Forward a port"} {
 		g.openByPalette(action)
 		g.takeMainWindow("form-" + strings.ToLower(strings.ReplaceAll(action, " ", "-")))
 	}

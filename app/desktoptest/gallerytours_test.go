@@ -119,7 +119,7 @@ func (g *gallery) takeDetails() {
 	if err := setConfig(g.c, "network.enabled", true); err != nil {
 		g.t.Fatal(err)
 	}
-	g.openByPalette("Pair a machine")
+	g.openByPalette("Add a machine")
 	g.prepareMainWindow()
 	g.clickText(mainWindow, "Invite a machine")
 	g.waitTextIn(mainWindow, "curl", content)

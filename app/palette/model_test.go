@@ -86,7 +86,7 @@ func TestBestEntriesComeFirst(t *testing.T) {
 func TestPaletteBeginsWithChatsAndActions(t *testing.T) {
 	t.Parallel()
 	run(t, func(t *testing.T, m *Model, _ *feedtest.Gateway) {
-		want := "Move the machine to the attic, Taxes, Pair a machine, New chat, Pause the agent, " +
+		want := "Move the machine to the attic, Taxes, Main chat, Pair a machine, New chat, Pause the agent, " +
 			"Open the files of Laptop, Open the files of Tower, Send files to Tower, Machines"
 		if got := titles(m.Find(" ")); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -1,7 +1,9 @@
 package palette
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"fairlead/app/feed"
@@ -35,6 +37,10 @@ func chatEntries(v feed.View) []Entry {
 	var list []Entry
 	for _, s := range v.Sessions.List {
 		list = append(list, Entry{Icon: "chat", Title: feed.TitleOf(s), Kind: "Chat", Target: host.Chat{Key: s.SessionKey}})
+	}
+	if isMain := func(s protocol.SessionEntry) bool { return s.Main }; !slices.ContainsFunc(v.Sessions.List, isMain) { // nothing was written there yet
+		key := cmp.Or(v.Status.MainSession, protocol.MainSession)
+		list = append(list, Entry{Icon: "chat", Title: feed.TitleOf(protocol.SessionEntry{Main: true}), Kind: "Chat", Target: host.Chat{Key: key}})
 	}
 	return list
 }
