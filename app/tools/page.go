@@ -27,8 +27,9 @@ type Page struct {
 	e                    host.Env
 	widgets.MasterDetail // the list begins with the questions of servers
 
-	view   feed.View
-	detail *detail // the latest one
+	view      feed.View
+	detail    *detail // the latest one
+	add, load *widgets.Button
 	now    func() time.Time
 }
 
@@ -61,8 +62,8 @@ func (p *Page) show(v feed.View) {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	add, load := p.buttons()
-	return widgets.NewPage("Tools", master, load, add)
+	p.add, p.load = p.buttons()
+	return widgets.NewPage("Tools", master, p.load, p.add)
 }
 
 // buttons add a server and import some.
@@ -83,6 +84,11 @@ func (p *Page) fill() {
 	})
 	p.List.Set(append(asking, lists.Map(v.Servers.Servers, func(s protocol.ServerStatus) widgets.ListItem { return serverItem(v, s) })...))
 	none := len(v.Servers.Servers)+len(asking) == 0
+	if first := none && v.Servers.Loaded; first == p.add.Visible() {
+		widgets.SetVisible(p.add, !first) // buttons below do the same
+		widgets.SetVisible(p.load, !first)
+		p.Box.Refresh()
+	}
 	p.Master.Draw(fmt.Sprint(v.Servers.Loaded, v.Servers.Problem, none), func() fyne.CanvasObject {
 		switch {
 		case v.Servers.Problem != "" && !v.Servers.Loaded:

@@ -97,10 +97,16 @@ func TestViewsMatchGolden(t *testing.T) {
 	golden.Markup(t, "problem", p.Box)
 	p.show(feed.View{Servers: feed.ServerList{Loaded: true}})
 	golden.Markup(t, "empty", p.Box)
+	if p.add.Visible() || p.load.Visible() {
+		t.Error("the buttons of the empty page are shown twice")
+	}
 	v := full()
 	v.Questions.Pending = []protocol.Question{inputQuestion()}
 	p.show(v)
 	golden.Markup(t, "list", p.Box)
+	if !p.add.Visible() || !p.load.Visible() {
+		t.Error("the buttons above the list are hidden")
+	}
 	p.open("github")
 	p.detail.setLog([]string{"connected", "error: rate limit"})
 	golden.Markup(t, "detail", p.Box)
