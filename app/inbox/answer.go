@@ -124,6 +124,7 @@ func (d *Dialog) nameButtons() {
 	d.allowText, d.frame.allow.Main.Widest = allow, longer(allow, d.subject.allowText()+" in 2 s")
 	d.frame.deny.SetText(deny)
 	d.frame.denyForReason.SetText(deny)
+	d.frame.denyWithReason.SetText(deny + " with reason…")
 }
 
 func longer(a, b string) string { return widgets.Choose(len(a) > len(b), a, b) }

@@ -362,5 +362,5 @@ func TestContinueNamesWhatItsButtonsDo(t *testing.T) {
 	if allow, deny := b.frame.allow.Main.Text, b.frame.deny.Text; allow != "Continue" || deny != "Stop" {
 		t.Errorf("got the buttons %q and %q, want Continue and Stop", allow, deny)
 	}
-	pagetest.Shows(t, b.Box, "The agent has taken 50 steps")
+	pagetest.Shows(t, b.Box, "The agent has taken 50 steps", "Stop with reason…")
 }
