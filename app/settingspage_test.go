@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"testing"
 
 	"fyne.io/fyne/v2"
@@ -35,6 +36,22 @@ func TestSettingsOpenOnThePageShownLast(t *testing.T) {
 	u.env(nil).Open(host.Page(settings.ModelsTitle))
 	if got := page(); got != settings.ModelsTitle {
 		t.Errorf("connecting a model opens %q, want %q", got, settings.ModelsTitle)
+	}
+}
+
+func TestEveryPageOfTheSettingsIsDescribedInTheSearch(t *testing.T) {
+	u := newTestUI(t)
+	u.update(sample())
+	u.main.Chat.Window.Resize(fyne.NewSize(1120, 760))
+	for _, e := range u.pages.ofSettings() {
+		u.env(nil).Open(host.Settings)
+		field := widgettest.Find(u.main.Pages.Page().Content(), func(f *widgets.SearchField) bool { return f.PlaceHolder == "Search settings" })
+		field.SetText(e.Title)
+		list := widgettest.Find(u.main.Pages.Page().Content(), func(l *widgets.RowList) bool { return l.Visible() })
+		if i := slices.IndexFunc(list.Rows(), func(r widgets.ListRow) bool { return r.ID == e.Title+" " }); i >= 0 {
+			t.Errorf("%s has no description", e.Title)
+		}
+		field.SetText("")
 	}
 }
 

@@ -154,6 +154,8 @@ func TestAForwardOfNoMachineAsksForOne(t *testing.T) {
 	p.show(v)
 	p.OpenAt(host.Forward(""))
 	pagetest.Shows(t, p.Box, "No other machine is connected")
+	test.Tap(pagetest.VisibleButton(p.Box, "Add a machine"))
+	pagetest.Shows(t, p.Box, "NETWORK")
 }
 
 func TestThisComputersPortsAreNotForwarded(t *testing.T) {

@@ -142,9 +142,13 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
+	return widgets.NewPage("Machines", widgets.WithHeader(p.requests.Box, master), p.addButton())
+}
+
+func (p *Page) addButton() *widgets.Button {
 	add := widgets.NewButton("Add a machine", "plus", p.Invite)
 	add.Primary = true
-	return widgets.NewPage("Machines", widgets.WithHeader(p.requests.Box, master), add)
+	return add
 }
 
 // fill lists the machines, and below them the controllers.

@@ -91,10 +91,10 @@ func (d *detail) actions(s protocol.Service) fyne.CanvasObject {
 	if !s.Enabled {
 		onOff = widgets.NewButton("Turn on…", "play", func() { d.change("The app was not turned on", change{ID: d.id, Enabled: new(true)}) })
 	}
-	rename := widgets.NewButton("Rename…", "edit", d.bar.Rename)
+	rename := widgets.NewButton("Rename", "edit", d.bar.Rename)
 	target := widgets.NewButton("Change app…", "settings", func() { d.p.openTarget(s) })
 	remove := d.bar.ConfirmButton(widgets.Confirmation{
-		Text: "Delete…", Icon: "trash", Question: "Delete “" + title(s) + "” with its address?", Yes: "Delete", No: "Cancel",
+		Text: "Delete", Icon: "trash", Question: "Delete “" + title(s) + "” with its address?", Yes: "Delete", No: "Cancel",
 	}, d.delete)
 	if d.waiting {
 		for _, b := range []*widgets.Button{onOff, rename, target, remove} {

@@ -194,7 +194,7 @@ func TestADeniedChangeIsSaid(t *testing.T) {
 			return protocol.CatalogCallResult{Fault: protocol.NewFault(protocol.FaultPermissionDenied, "denied")}, nil
 		}
 		p.open("wiki")
-		test.Tap(pagetest.Button(t, p.Box, "Delete…"))
+		test.Tap(pagetest.Button(t, p.Box, "Delete"))
 		pagetest.Shows(t, p.Box, "Delete “Wiki” with its address?")
 		test.Tap(pagetest.Button(t, p.Box, "Delete"))
 		pagetest.Settle()

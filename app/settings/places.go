@@ -1,5 +1,7 @@
 package settings
 
+import "fairlead/app/host"
+
 // Titles of pages.
 const (
 	generalTitle       = "General"
@@ -26,6 +28,8 @@ var pageWords = map[string]string{
 	"Skills":              "Ways of working that the agent follows",
 	"Channels":            "Messengers, and people who may write to the agent",
 	"Connected apps":      "Programs that use your machines, and their tokens",
+	"Published apps":      "Addresses for apps of your machines, and their visitors",
+	string(host.Exposure): "Everything that is open, public or allowed, and how to close it",
 	gatewaysTitle:         "Other computers with Fairlead, pairing, address and token",
 	helpTitle:             "Problems, logs and keyboard shortcuts",
 	AboutTitle:            "Version, what is new and licences",
