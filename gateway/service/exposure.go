@@ -44,7 +44,7 @@ func (p *Site) Exposures(ctx context.Context) ([]protocol.Exposure, error) {
 // contentText says what visitors get.
 func contentText(v protocol.Service) string {
 	if v.Terminal != nil {
-		return "they type into " + v.Terminal.String()
+		return v.Terminal.String()
 	}
 	return v.Target
 }
