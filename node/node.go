@@ -26,6 +26,7 @@ import (
 	"fairlead/node/floor"
 	"fairlead/node/sandbox"
 	"fairlead/node/shell"
+	"fairlead/node/terminal"
 	"fairlead/node/tools"
 	"fairlead/node/transfer"
 	"fairlead/node/tunnel"
@@ -87,6 +88,7 @@ type Node struct {
 	client   *client.Client // made by Run
 	ends     *stream.Ends   // of transfers; made by Run
 	tunnel   *tunnel.Node   // made by Run
+	screens  *terminal.Terminals
 	out      *outbox
 	file     *logfile.File // nil without LogDir
 	log      *slog.Logger
@@ -151,6 +153,7 @@ func New(opts Options) (*Node, error) {
 		replaced = filepath.Join(opts.Home, "before")
 	}
 	n.browse, n.jobs = browse.New(n.ws, replaced, n.filesChanged), shell.NewJobs(jobs)
+	n.screens = terminal.New(terminal.Options{Commands: n.jobs, Report: n.reportTerminals, Log: n.log})
 	list := tools.All(access.Scope{Root: n.ws, Home: opts.Home}, n.jobs)
 	if n.baseline != nil {
 		list = append(list, n.baseline.Questions.Keep())
@@ -166,7 +169,7 @@ func (n *Node) setTools(list []toolkit.Tool[access.Call]) {
 		MinProtocol: protocol.Version, MaxProtocol: protocol.Version,
 		Client:      protocol.ClientInfo{ID: string(n.opts.ID), Version: n.opts.Version, Platform: platform(), Mode: protocol.ModeNode},
 		NodeRuntime: runtime, Host: n.hostInfo(), Programs: programs(), Environment: n.jobs.Variables(),
-		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtTunnel},
+		Extensions: []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtTunnel, protocol.ExtTerminal},
 	}
 	if n.opts.Direct != nil {
 		n.hello.Extensions = append(n.hello.Extensions, protocol.ExtDirect)
@@ -225,7 +228,7 @@ func (n *Node) Run(ctx context.Context) error {
 			})
 			return conn, err
 		},
-		Targets: &tunnel.Targets{File: tunnel.FileIn(n.opts.Home), Ask: n.opts.AskTarget}, Log: n.log,
+		Targets: &tunnel.Targets{File: tunnel.FileIn(n.opts.Home), Ask: n.opts.AskTarget}, Terminal: n.screens.Dial, Log: n.log,
 	}
 	files, parts := transfer.NewFiles(n.ws, n.opts.Receive), n.transferRecords()
 	ends := stream.Options{Files: files, Peer: n.client.Peer(), Consent: files.Consent, Log: n.log, Unfinished: parts}
@@ -267,6 +270,7 @@ func (n *Node) onDisconnect(err error) {
 
 // Close releases a node whose Run was never called.
 func (n *Node) Close() {
+	n.screens.Close()
 	n.jobs.Close()
 	n.box.Close()
 	n.browse.Close()
@@ -282,6 +286,7 @@ func (n *Node) onConnect(ctx context.Context, hello protocol.ConnectResult) {
 	n.log.Info("Connected", "tools", len(n.tools), "gateway", hello.Server.Version)
 	n.out.retryNow()
 	n.jobs.ReportPrograms("")
+	n.screens.Changed()
 	if n.baseline != nil {
 		for _, b := range n.baseline.Questions.Pending() {
 			n.reportPutBack(b)

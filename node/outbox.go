@@ -211,6 +211,7 @@ func (n *Node) reportExec(e protocol.NodeExecEvent) {
 		report.done = func() { n.jobs.Confirm(e.SessionID) }
 	}
 	n.out.add(report)
+	n.screens.Changed()
 }
 
 // reportPutBack sends the gateway what was put back after a command. It is reported again after each

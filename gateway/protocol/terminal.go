@@ -79,7 +79,8 @@ type Terminal struct {
 	// CommandID is the ID of the agent's command that runs in it, in the results of Bash and command.
 	// Such a terminal is not closed here, and the agent types at first.
 	CommandID  string     `json:"commandId,omitempty"`
-	SessionKey SessionKey `json:"sessionKey,omitempty"` // the chat of that command
+	CallID     CallID     `json:"callId,omitempty"`     // the call that started it
+	SessionKey SessionKey `json:"sessionKey,omitempty"` // the chat of that command; the gateway fills it in
 	// WatchOnly: the program has no terminal, so that nobody can type.
 	WatchOnly bool `json:"watchOnly,omitempty"`
 	// Viewers and Typist are filled in by the gateway.

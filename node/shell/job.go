@@ -14,6 +14,7 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/node/baseline"
+	"fairlead/node/pty"
 	"fairlead/node/sandbox"
 )
 
@@ -57,9 +58,11 @@ type job struct {
 	// stdin is nil for synchronous commands; it is our end of the terminal, if there is one.
 	stdin         *os.File
 	tty           bool
+	cols, rows    int // of the terminal; guarded by out.mu
+	person        person
 	typed         typed           // the input so far
 	isForeign     bool            // it runs as another user
-	terminal      terminal        // of a command with a terminal
+	terminal      *pty.PTY        // of a command with a terminal
 	canBackground bool            // it runs or may continue in the background
 	background    atomic.Bool     // it runs in the background
 	release       func()          // frees its place among the commands in the foreground
@@ -138,7 +141,7 @@ func (e outcome) hasSucceeded() bool { return e.reason == notStopped && e.code !
 // closes done.
 func (t *Jobs) startJob(ctx context.Context, o startRequest, canBackground bool) (*job, error) {
 	j := &job{
-		id: protocol.NewID(), call: o.call, caller: o.caller, rules: o.rules, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.confinement.enforcement(o), tty: o.tty, canBackground: canBackground, isForeign: o.account != nil,
+		id: protocol.NewID(), call: o.call, caller: o.caller, rules: o.rules, tool: o.tool, command: o.command, dir: o.dir, enforcement: t.confinement.enforcement(o), tty: o.tty, cols: defaultCols, rows: defaultRows, canBackground: canBackground, isForeign: o.account != nil,
 		release: o.release, ended: o.ended, stop: make(chan stopReason, 1), done: make(chan struct{}),
 	}
 	s, err := openStreams(canBackground, o.tty)
@@ -252,7 +255,7 @@ func (j *job) run(s streams, timeout time.Duration, finish func(*job)) {
 		j.result.code = &exit.Code
 	}
 	if s.terminal != nil {
-		s.terminal.hangUp()
+		s.terminal.HangUp()
 	}
 	j.result.isOutputOpen = drain(s.out, drainLimit, drained, &j.out)
 	j.result.denied = j.child.RefusedPrograms()

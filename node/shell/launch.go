@@ -5,6 +5,7 @@ import (
 	"os"
 	"time"
 
+	"fairlead/node/pty"
 	"fairlead/node/sandbox"
 )
 
@@ -30,7 +31,7 @@ func (l *launcher) spec(o startRequest, s streams) sandbox.Spec {
 		Stdin: s.childIn, Stdout: s.childOut, Stderr: s.childOut, PTY: o.tty,
 	}
 	if s.terminal != nil {
-		spec.Console = s.terminal.console()
+		spec.Console = s.terminal.Console()
 	}
 	env := l.confinement.environ(o.dir)
 	if o.account != nil {
@@ -43,22 +44,12 @@ func (l *launcher) spec(o startRequest, s streams) sandbox.Spec {
 type streams struct {
 	childIn, childOut *os.File // childIn is nil if there is no input
 	in, out           *os.File // our ends; in is nil when the input cannot be written
-	terminal          terminal // nil if it does not have any
-}
-
-type terminal interface {
-	resize(cols, rows int) error
-	// hangUp closes the terminal once its command has ended: remaining programs lose it, and its
-	// output ends.
-	hangUp()
-	// console returns the console in which the system starts a program; nil where the files are
-	// enough.
-	console() sandbox.Console
+	terminal          *pty.PTY // nil if it does not have any
 }
 
 func openStreams(stdin, tty bool) (s streams, err error) {
 	if tty {
-		return openTerminal(stdin)
+		return terminalStreams(stdin)
 	}
 	// With files, no copying goroutine is needed, which a grandchild could block.
 	if s.out, s.childOut, err = os.Pipe(); err != nil {
@@ -73,6 +64,18 @@ func openStreams(stdin, tty bool) (s streams, err error) {
 	return s, err
 }
 
+// terminalStreams opens a terminal; without stdin its input ends immediately.
+func terminalStreams(stdin bool) (streams, error) {
+	p, err := pty.Open(defaultCols, defaultRows)
+	if err != nil {
+		return streams{}, err
+	}
+	if !stdin {
+		p.EndInput()
+	}
+	return streams{childIn: p.Child, childOut: p.Child, in: p.In, out: p.Out, terminal: p}, nil
+}
+
 func (s *streams) closeChildEnds() {
 	if s.childIn != nil && s.childIn != s.childOut {
 		s.childIn.Close()
@@ -84,7 +87,8 @@ func (s *streams) closeChildEnds() {
 
 func (s *streams) close() {
 	if s.terminal != nil {
-		s.terminal.hangUp() // while its output is still being read
+		s.terminal.Close()
+		return
 	}
 	if s.in != nil && s.in != s.out {
 		s.in.Close()

@@ -46,6 +46,9 @@ func (c *session) send(text string) error {
 	if !c.job.isRunning() || c.job.stdin == nil {
 		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command has ended, so it takes no input")
 	}
+	if c.job.person.types.Load() {
+		return protocol.NewFault(protocol.FaultFailedPrecondition, personTypes)
+	}
 	if _, err := c.job.write(text); err != nil {
 		return protocol.NewFault(protocol.FaultFailedPrecondition, "the command does not read its input")
 	}

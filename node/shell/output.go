@@ -33,6 +33,8 @@ type output struct {
 	buf   []byte
 	total int64 // total number of bytes written
 	lines int64 // total number of line feeds written
+	// watcher gets what is written; nil if nobody watches.
+	watcher Watcher
 }
 
 func (o *output) Write(p []byte) (int, error) {
@@ -41,6 +43,9 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.total += int64(n)
 	o.lines += int64(lines)
+	if o.watcher != nil {
+		o.watcher.Output(p)
+	}
 	p = p[max(0, n-retained):]
 	size := len(o.buf) + len(p)
 	if size > maxBuffer {

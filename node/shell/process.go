@@ -84,7 +84,7 @@ func runProcess(jobs *Jobs, caller *protocol.ToolCaller, in processIn) (any, err
 	}
 	switch action {
 	case "poll":
-		return j.addOutcome(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()}), nil
+		return j.addRead(map[string]any{"status": j.status(), "sessionId": j.id, "tail": j.out.tail(), "running": j.isRunning()}), nil
 	case "log":
 		return logJob(j, in)
 	case "resize":
@@ -138,6 +138,16 @@ func (j *job) addOutcome(m map[string]any) map[string]any {
 	}
 	if note := j.remarks(); note != "" {
 		m["note"] = note
+	}
+	return m
+}
+
+// addRead adds the outcome, and what a person did in the command's terminal since the last read.
+func (j *job) addRead(m map[string]any) map[string]any {
+	m = j.addOutcome(m)
+	if note := j.person.note(); note != "" {
+		before, _ := m["note"].(string)
+		m["note"] = strings.TrimSpace(before + " " + note)
 	}
 	return m
 }
@@ -212,7 +222,7 @@ func logJob(j *job, in processIn) (any, error) {
 	// Line numbers stay the same when the first lines are lost.
 	from := min(max(offset, v.first), v.lines)
 	to := min(from+max(limit, 1), v.lines)
-	m := j.addOutcome(map[string]any{
+	m := j.addRead(map[string]any{
 		"status": status, "sessionId": j.id, "log": strings.Join(lines[from-v.first:to-v.first], "\n"), "offset": from,
 		"totalLines": v.lines, "totalChars": utf8.RuneCountInString(v.text), "totalBytes": v.bytes, "truncated": v.truncated,
 	})
@@ -243,7 +253,7 @@ func resizeJob(j *job, in processIn) (any, error) {
 	case !j.isRunning():
 		return failure("Session %s has already exited", j.id), nil
 	}
-	if err := j.terminal.resize(cols, rows); err != nil {
+	if err := j.resize(cols, rows); err != nil {
 		return nil, toolkit.Failf("Failed to resize %s: %w", j.id, format.WithoutPath(err))
 	}
 	return map[string]any{"status": "running", "sessionId": j.id, "cols": cols, "rows": rows}, nil
@@ -264,6 +274,9 @@ func writeJob(j *job, data string) (any, error) {
 	}
 	if j.stdin == nil {
 		return failure("Session %s stdin is not writable", j.id), nil
+	}
+	if j.person.types.Load() {
+		return failure(personTypes), nil
 	}
 	n, err := j.write(data)
 	switch {

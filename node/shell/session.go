@@ -117,6 +117,7 @@ func (s *sessions) call(ctx context.Context, call access.Call, in commandIn) (co
 		found := c.job.look.Look()
 		out.PutBack, out.Note = found.PutBack, strings.TrimSpace(out.Note+" "+found.Note())
 	}
+	out.Note = strings.TrimSpace(out.Note + " " + c.job.person.note())
 	over := !c.job.isRunning() // before the output is read, so that the end comes with all output
 	out.Output, out.DroppedBytes = c.next(over)
 	if over {

@@ -3,18 +3,15 @@ package shell
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 
 	"fairlead/node/sandbox"
 
-	"github.com/charmbracelet/x/conpty"
 	"golang.org/x/sys/windows"
 )
 
@@ -123,71 +120,3 @@ func startTime(pid int) string {
 	}
 	return strconv.FormatInt(began.Nanoseconds(), 10)
 }
-
-// endOfInput are the characters that end the input of a program that reads lines from a console.
-const endOfInput = "\x1a\r"
-
-// openTerminal opens a pseudo console; without stdin its input ends immediately. It needs Windows
-// 10 of October 2018 or later.
-func openTerminal(stdin bool) (s streams, err error) {
-	c, err := conpty.New(defaultCols, defaultRows, 0)
-	if err != nil {
-		return s, fmt.Errorf("opening a pseudo console (Windows 10 version 1809 or later): %w", err)
-	}
-	s.terminal = &pseudo{c: c}
-	in, err := ownEnd(c.InPipeWriteFd(), "terminal input")
-	if err == nil {
-		s.in = in
-		s.out, err = ownEnd(c.OutPipeReadFd(), "terminal output")
-	}
-	if err != nil {
-		s.close()
-		return s, err
-	}
-	if !stdin {
-		in.WriteString(endOfInput) // a new pipe has room for it
-		in.Close()
-		s.in = nil
-	}
-	return s, nil
-}
-
-// ownEnd makes a file of a pipe's end that also remains the console's.
-func ownEnd(handle uintptr, name string) (*os.File, error) {
-	var own windows.Handle
-	self := windows.CurrentProcess()
-	if err := windows.DuplicateHandle(self, windows.Handle(handle), self, &own, 0, false, windows.DUPLICATE_SAME_ACCESS); err != nil {
-		return nil, fmt.Errorf("duplicating the handle of the %s: %w", name, err)
-	}
-	return os.NewFile(uintptr(own), name), nil
-}
-
-// pseudo is a pseudo console.
-type pseudo struct {
-	mu     sync.Mutex // guards closed
-	closed bool
-	c      *conpty.ConPty
-}
-
-func (p *pseudo) resize(cols, rows int) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return os.ErrClosed
-	}
-	return p.c.Resize(cols, rows)
-}
-
-// hangUp implements terminal. Windows ends the remaining programs of the console, which may take
-// some seconds.
-func (p *pseudo) hangUp() {
-	p.mu.Lock()
-	was := p.closed
-	p.closed = true
-	p.mu.Unlock()
-	if !was {
-		p.c.Close()
-	}
-}
-
-func (p *pseudo) console() sandbox.Console { return p.c }

@@ -18,7 +18,9 @@ type Node struct {
 	// Connect opens the connection of a tunnel that the gateway asked for.
 	Connect func(ctx context.Context, ticket string) (net.Conn, error)
 	Targets *Targets
-	Log     *slog.Logger
+	// Terminal returns the machine's side of a stream that shows a terminal.
+	Terminal func() (net.Conn, error)
+	Log      *slog.Logger
 
 	mu  sync.Mutex // guards end
 	end context.CancelFunc
@@ -47,6 +49,8 @@ func (n *Node) Open(ctx context.Context, ticket string) {
 func (n *Node) dial(ctx context.Context, h protocol.StreamHeader) (net.Conn, error) {
 	switch h.Kind {
 	case protocol.StreamTCP, protocol.StreamHTTP:
+	case protocol.StreamPTY:
+		return n.Terminal()
 	default:
 		return nil, tunnel.ErrUnsupported.With(fmt.Sprintf("this machine does not support streams of the kind %.20q", h.Kind))
 	}
