@@ -47,6 +47,7 @@ import (
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/mcp"
 	"fairlead/gateway/surface/rpc"
+	"fairlead/gateway/terminal"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
@@ -105,6 +106,7 @@ type Gateway struct {
 	servers   *servers.Manager
 	tunnels   *tunnel.Tunnels
 	forwards  *forward.Forwards
+	terminals *terminal.Terminals
 	services  *service.Services
 	visits    *service.Visits
 	site      *service.Site

@@ -27,7 +27,7 @@ var levels = []level{
 		"gateway/config", "gateway/cron/when", "gateway/event", "gateway/llm/...", "gateway/policy/...", "gateway/speech", "gateway/store/...",
 	}},
 	{"stages", []string{
-		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/service/...", "gateway/signin", "gateway/skills", "gateway/workspace",
+		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/service/...", "gateway/signin", "gateway/skills", "gateway/terminal", "gateway/workspace",
 	}},
 	{"behaviour", []string{
 		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/exposure", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",
@@ -104,7 +104,7 @@ var only = map[string][]string{
 	"github.com/go-text/":                  {"app/fonts", "app/typeset"},
 	"github.com/yuin/goldmark":             {"app/markdown", "gateway/export"},
 	"github.com/hashicorp/mdns":            {"gateway/peer/discovery"},
-	"github.com/charmbracelet/x/":          {"node/shell", "app/code", "gateway/export"},
+	"github.com/charmbracelet/x/":          {"node/pty", "app/code", "gateway/export"},
 	"github.com/bep/imagemeta":             {"gateway/peer/picture"},
 	"github.com/aymanbagabas/":             {"gateway/peer/diff"},
 	"github.com/rogpeppe/go-internal/diff": {"gateway/peer/diff"},

@@ -42,6 +42,7 @@ import (
 	"fairlead/gateway/store"
 	"fairlead/gateway/surface/bearer"
 	"fairlead/gateway/surface/rpc"
+	"fairlead/gateway/terminal"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/tool/job"
 	"fairlead/gateway/transfer"
@@ -210,9 +211,19 @@ func (g *Gateway) openPeers(ctx context.Context, _ Options) (err error) {
 	}
 	g.tunnels = tunnel.New(g.hub, g.bus)
 	g.forwards = forward.New(forward.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus})
+	g.terminals = terminal.New(terminal.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus, ChatOf: g.chatOf})
 	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers, g.forwards}})
 	g.devices, err = pairing.Open(ctx, devices)
 	return err
+}
+
+// chatOf returns the chat of a call of a machine; empty if it has none.
+func (g *Gateway) chatOf(ctx context.Context, node protocol.NodeID, id protocol.CallID) protocol.SessionKey {
+	call, err := g.store.Calls.Get(ctx, id)
+	if err != nil || call.Info.Node != node {
+		return ""
+	}
+	return call.Info.SessionKey
 }
 
 // openChats opens the chats and what starts runs in them.
@@ -285,7 +296,7 @@ func (g *Gateway) openSurface(o Options) {
 		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit, Usage: g.usage.Report},
 		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands, Verify: bearer.Site{Config: g.config.Get}.VerifyWhileEnabled(g.access.Verify, resourcePath)},
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
-		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards,
+		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards, Terminals: g.terminals,
 		Published: rpc.Published{Services: g.services, Visits: g.visits, Site: g.site},
 		Exposures: exposure.List{
 			network.Own{Addr: g.listenAddr(), Uses: g.uses}, g.network, g.addresses, g.site, g.forwards, g.tokens, g.apps, pairing.Devices{Paired: g.devices, MachineName: g.hub.NameOf}, g.channels.Accounts, g.sessions.Chats, g.rules,

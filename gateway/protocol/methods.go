@@ -177,6 +177,7 @@ var Methods = []MethodInfo{
 	MethodInfo(ServicesList), MethodInfo(ServiceLink), MethodInfo(ServiceClose), MethodInfo(ServiceTarget), MethodInfo(ServiceVisits), MethodInfo(ServiceSignOut),
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
 	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose), MethodInfo(ExposureList),
+	MethodInfo(TerminalList), MethodInfo(TerminalClose), MethodInfo(ReportTerminals),
 }
 
 // Events that the gateway sends.

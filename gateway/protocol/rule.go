@@ -140,15 +140,16 @@ const (
 	AuditRuleRestored   = "rule restored"
 	AuditGrantWithdrawn = "permission withdrawn"
 	AuditGrantRestored  = "permission restored"
-	AuditDevice         = "device"  // a device was paired, changed, revoked or removed, or its permissions grew
-	AuditApp            = "app"     // a connected app was added, changed or revoked, or refused
-	AuditService        = "service" // a service was published, changed or deleted, or visited
-	AuditSender         = "sender"  // a channel user was approved or rejected
-	AuditMode           = "mode"    // a chat's approval mode was changed
-	AuditServer         = "server"  // a question of an MCP server was answered, or one about its tools
-	AuditLogin          = "login"   // logins failed
-	AuditForward        = "forward" // a forward was opened or closed
-	AuditRun            = "run"     // the question whether a run continues, or a missed one starts, was answered
+	AuditDevice         = "device"   // a device was paired, changed, revoked or removed, or its permissions grew
+	AuditApp            = "app"      // a connected app was added, changed or revoked, or refused
+	AuditService        = "service"  // a service was published, changed or deleted, or visited
+	AuditSender         = "sender"   // a channel user was approved or rejected
+	AuditMode           = "mode"     // a chat's approval mode was changed
+	AuditServer         = "server"   // a question of an MCP server was answered, or one about its tools
+	AuditLogin          = "login"    // logins failed
+	AuditForward        = "forward"  // a forward was opened or closed
+	AuditTerminal       = "terminal" // a terminal was opened, taken over, closed or has ended; never what was typed
+	AuditRun            = "run"      // the question whether a run continues, or a missed one starts, was answered
 )
 
 // AuditListParams requests entries, newest first. Limit 0 means 100; at most 1000.

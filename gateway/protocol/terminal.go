@@ -106,6 +106,8 @@ type TerminalState struct {
 	Request string `json:"request,omitempty"`
 	// WatchOnly: nobody can type.
 	WatchOnly bool `json:"watchOnly,omitempty"`
+	// Offline: the machine cannot be reached now. A snapshot follows when it can.
+	Offline bool `json:"offline,omitempty"`
 }
 
 // TerminalAnswer answers a request to take over.
@@ -117,6 +119,8 @@ type TerminalAnswer struct {
 type TerminalEnd struct {
 	ExitCode *int   `json:"exitCode,omitempty"` // nil: the program did not exit by itself
 	Error    string `json:"error,omitempty"`    // for people
+	// Lost: only the view has ended; the program may go on.
+	Lost bool `json:"lost,omitempty"`
 }
 
 // TerminalConnectParams are those of a viewer: they open a terminal, or view one.

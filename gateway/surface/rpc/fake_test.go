@@ -24,6 +24,7 @@ import (
 	"fairlead/gateway/peer/toolkit"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/skills"
+	"fairlead/gateway/terminal"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/tunnel"
@@ -88,6 +89,7 @@ func (f *fakes) services() Services {
 		Connections: NewConnections(), Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
 		Published: fakePublished(f.bus),
 		Tunnels:   tunnel.New(f.hub, f.bus), Forwards: forward.New(forward.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
+		Terminals: terminal.New(terminal.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
 		Sessions: Sessions{
 			Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},
 			Canonical: func(key protocol.SessionKey) protocol.SessionKey {

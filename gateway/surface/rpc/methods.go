@@ -39,6 +39,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	feedMethods{s.Bus, s.Status, s.Sessions, s.Calls.Tools, s.Questions.Queue, s.Transfers, s.Nodes}.register(all)
 	registerSchedules(all, s.Schedules)
 	registerForwards(all, s.Forwards)
+	registerTerminals(all, s.Terminals)
 	handle(all, protocol.ExposureList, query(s.Exposures.All))
 	handle(all, protocol.SkillsStatus, plain(s.Skills.Status))
 	handle(all, protocol.SkillsUpdate, plain(s.Skills.Status))

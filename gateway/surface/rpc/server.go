@@ -119,9 +119,9 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 		}
 		defer s.conns.remove(c)
 		c.run()
-	case r.URL.Path == "/"+protocol.TunnelPath && websocket.IsWebSocketUpgrade(r):
+	case (r.URL.Path == "/"+protocol.TunnelPath || r.URL.Path == "/"+protocol.TerminalPath) && websocket.IsWebSocketUpgrade(r):
 		s.tunnel(w, r, trusted)
-	case r.URL.Path == "/ws", r.URL.Path == "/"+protocol.TunnelPath:
+	case r.URL.Path == "/ws", r.URL.Path == "/"+protocol.TunnelPath, r.URL.Path == "/"+protocol.TerminalPath:
 		http.Error(w, "this address speaks WebSocket", http.StatusUpgradeRequired)
 	default:
 		http.NotFound(w, r)

@@ -21,6 +21,7 @@ import (
 	"fairlead/gateway/service"
 	"fairlead/gateway/skills"
 	"fairlead/gateway/store"
+	"fairlead/gateway/terminal"
 	"fairlead/gateway/tool"
 	"fairlead/gateway/transfer"
 	"fairlead/gateway/tunnel"
@@ -281,5 +282,6 @@ type Services struct {
 	Programs    Programs
 	Tunnels     *tunnel.Tunnels
 	Forwards    *forward.Forwards
+	Terminals   *terminal.Terminals
 	Exposures   exposure.List
 }

@@ -27,8 +27,8 @@ func registerForwards(all methods, f *forward.Forwards) {
 	handle(all, protocol.ForwardClose, withAck(f.Close))
 }
 
-// tunnel serves a connection for streams (docs/protocol.md#tunnels): its first request says what it
-// is and who the peer is, and then it carries nothing but streams.
+// tunnel serves a connection for streams (docs/protocol.md#tunnels) or of a viewer of a terminal: its
+// first request says what it is and who the peer is, and then it carries nothing but streams or frames.
 func (s *Server) tunnel(w http.ResponseWriter, r *http.Request, trusted *auth.Principal) {
 	if !s.conns.workers.Begin() {
 		http.Error(w, "the gateway stops", http.StatusServiceUnavailable)
@@ -89,23 +89,30 @@ func (t *tunnelRequest) serve(ctx context.Context) {
 	if failed != nil {
 		t.ws.Close()
 	}
-	run(wire.NewConn(t.ws))
+	run()
 }
 
 // answer returns the result of the request, and what serves the connection.
-func (t *tunnelRequest) answer(ctx context.Context, r protocol.Request) (result []byte, run func(net.Conn), err error) {
+func (t *tunnelRequest) answer(ctx context.Context, r protocol.Request) (result []byte, run func(), err error) {
 	defer crash.Recover(&err, r.Method)
 	var payload any
-	switch r.Method {
-	case protocol.TunnelConnect.Name:
-		payload, run, err = t.openTunnel(ctx, r)
-	case protocol.ForwardConnect.Name:
-		payload, run, err = t.openForward(ctx, r)
+	var serve func(net.Conn)
+	isTerminal := t.http.URL.Path == "/"+protocol.TerminalPath
+	switch {
+	case r.Method == protocol.TerminalConnect.Name && isTerminal:
+		payload, run, err = t.openTerminal(ctx, r)
+	case r.Method == protocol.TunnelConnect.Name && !isTerminal:
+		payload, serve, err = t.openTunnel(ctx, r)
+	case r.Method == protocol.ForwardConnect.Name && !isTerminal:
+		payload, serve, err = t.openForward(ctx, r)
 	default:
 		err = protocol.ErrNotFound.With(fmt.Sprintf("Unknown method: %.40q", r.Method))
 	}
 	if err == nil {
 		result, err = protocol.EncodeResult(r.ID, payload)
+	}
+	if serve != nil {
+		run = func() { serve(wire.NewConn(t.ws)) }
 	}
 	return result, run, err
 }
