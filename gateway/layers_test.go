@@ -104,7 +104,7 @@ var only = map[string][]string{
 	"github.com/go-text/":                  {"app/fonts", "app/typeset"},
 	"github.com/yuin/goldmark":             {"app/markdown", "gateway/export"},
 	"github.com/hashicorp/mdns":            {"gateway/peer/discovery"},
-	"github.com/charmbracelet/x/":          {"node/pty", "app/code", "gateway/export"},
+	"github.com/charmbracelet/x/":          {"node/pty", "gateway/peer/screen", "app/code", "gateway/export"},
 	"github.com/bep/imagemeta":             {"gateway/peer/picture"},
 	"github.com/aymanbagabas/":             {"gateway/peer/diff"},
 	"github.com/rogpeppe/go-internal/diff": {"gateway/peer/diff"},

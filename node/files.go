@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"time"
 
@@ -24,17 +23,6 @@ func (n *Node) filesChanged(c protocol.FilesChange) {
 	defer cancel()
 	if _, err := client.Call(ctx, n.client, protocol.FilesReport, c); err != nil {
 		n.log.Info("Reporting a file change failed", "err", err)
-	}
-}
-
-// reportTerminals passes the list of terminals on to the gateway. A lost report is not sent again,
-// because there is one after each reconnection. An older gateway does not know it.
-func (n *Node) reportTerminals(ctx context.Context, list []protocol.Terminal) {
-	ctx, cancel := context.WithTimeout(ctx, progressLimit)
-	defer cancel()
-	_, err := client.Call(ctx, n.client, protocol.ReportTerminals, protocol.TerminalReport{Terminals: list})
-	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
-		n.log.Info("Reporting the terminals failed", "err", err)
 	}
 }
 

@@ -153,7 +153,10 @@ func New(opts Options) (*Node, error) {
 		replaced = filepath.Join(opts.Home, "before")
 	}
 	n.browse, n.jobs = browse.New(n.ws, replaced, n.filesChanged), shell.NewJobs(jobs)
-	n.screens = terminal.New(terminal.Options{Commands: n.jobs, Report: n.reportTerminals, Log: n.log})
+	n.screens = terminal.New(terminal.Options{Commands: n.jobs, Log: n.log, Report: func(ctx context.Context, r protocol.TerminalReport) error {
+		_, err := client.Call(ctx, n.client, protocol.ReportTerminals, r)
+		return err
+	}})
 	list := tools.All(access.Scope{Root: n.ws, Home: opts.Home}, n.jobs)
 	if n.baseline != nil {
 		list = append(list, n.baseline.Questions.Keep())

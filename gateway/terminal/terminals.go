@@ -6,10 +6,8 @@ package terminal
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -17,14 +15,11 @@ import (
 
 	"fairlead/gateway/event"
 	"fairlead/gateway/peer/format"
-	"fairlead/gateway/peer/tunnel"
 	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 )
 
 const (
-	// openLimit is how long a machine may take to open or to close a terminal.
-	openLimit = 30 * time.Second
 	// maxTerminals limits the terminals of a machine; it has a limit of its own, which is lower.
 	maxTerminals = 1000
 	// maxText limits the texts that a machine reports about a terminal, in characters.
@@ -37,11 +32,6 @@ const (
 // Machines are the machines, connected or not.
 type Machines interface {
 	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
-}
-
-// Dialer opens streams to machines.
-type Dialer interface {
-	Dial(ctx context.Context, node protocol.NodeID, h protocol.StreamHeader) (net.Conn, error)
 }
 
 // AuditLog is the log of security-relevant events.
@@ -62,6 +52,7 @@ type Options struct {
 // Terminals are the terminals of all machines. They are safe for concurrent use.
 type Terminals struct {
 	o       Options
+	streams streams
 	opening wire.TicketLocks // by service: its visitors get one terminal
 
 	mu  sync.Mutex // guards all, and each terminal
@@ -70,7 +61,7 @@ type Terminals struct {
 
 // New returns no terminals yet: machines report theirs.
 func New(o Options) *Terminals {
-	return &Terminals{o: o, all: make(map[protocol.TerminalParams]*terminal)}
+	return &Terminals{o: o, streams: streams{o.Dialer}, all: make(map[protocol.TerminalParams]*terminal)}
 }
 
 // Opening is a terminal to open.
@@ -102,7 +93,7 @@ func (t *Terminals) Open(ctx context.Context, node protocol.NodeID, o Opening) (
 	if err := t.o.Audit.Append(ctx, line(info, o.By, "opened a terminal"+ofCommand(info))); err != nil {
 		return info, err
 	}
-	err := t.request(ctx, node, protocol.TerminalRequest{Do: protocol.TerminalDoOpen, ID: p.ID, Open: &o.TerminalOpen, By: o.By, Service: o.Service})
+	err := t.streams.request(ctx, node, protocol.TerminalRequest{Do: protocol.TerminalDoOpen, ID: p.ID, Open: &o.TerminalOpen, By: o.By, Service: o.Service})
 	if err != nil {
 		t.record(ctx, line(info, "gateway", "could not open the terminal: "+err.Error()))
 		return info, err
@@ -132,46 +123,6 @@ func (t *Terminals) check(node protocol.NodeID, o Opening) error {
 	return nil
 }
 
-// request sends a machine a request that is answered with an end.
-func (t *Terminals) request(ctx context.Context, node protocol.NodeID, r protocol.TerminalRequest) error {
-	ctx, cancel := context.WithTimeout(ctx, openLimit)
-	defer cancel()
-	conn, err := t.dial(ctx, node, r)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(openLimit))
-	kind, body, err := tunnel.ReadFrame(conn, protocol.MaxTerminalFrame)
-	var end protocol.TerminalEnd
-	if err == nil && kind == protocol.TerminalEnded {
-		err = protocol.Unmarshal(body, &end)
-	}
-	switch {
-	case err != nil:
-		return protocol.ErrUnavailable.With(fmt.Sprintf("%s did not answer: %v", node, err))
-	case end.Error != "":
-		return protocol.ErrBadRequest.With(fmt.Sprintf("%s: %s", node, cut(end.Error)))
-	}
-	return nil
-}
-
-// dial opens a stream to a machine and sends its request.
-func (t *Terminals) dial(ctx context.Context, node protocol.NodeID, r protocol.TerminalRequest) (net.Conn, error) {
-	conn, err := t.o.Dialer.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamPTY})
-	if err != nil {
-		if e, ok := errors.AsType[*tunnel.Error](err); ok {
-			err = protocol.ErrUnavailable.With(fmt.Sprintf("%s: %s", node, e.Message))
-		}
-		return nil, err
-	}
-	if err := tunnel.WriteFrame(conn, protocol.TerminalRequested, protocol.Encode(r)); err != nil {
-		conn.Close()
-		return nil, protocol.ErrUnavailable.With(fmt.Sprintf("%s lost its connection: %v", node, err))
-	}
-	return conn, nil
-}
-
 // Close ends the program of a terminal, and everything that it started.
 func (t *Terminals) Close(ctx context.Context, by string, p protocol.TerminalParams) error {
 	info, err := t.Get(p)
@@ -181,7 +132,7 @@ func (t *Terminals) Close(ctx context.Context, by string, p protocol.TerminalPar
 	case info.CommandID != "":
 		return protocol.ErrConflict.With("this is a command of the agent or of an app: stop it where it was started")
 	}
-	if err := t.request(ctx, p.Node, protocol.TerminalRequest{Do: protocol.TerminalDoClose, ID: p.ID}); err != nil {
+	if err := t.streams.request(ctx, p.Node, protocol.TerminalRequest{Do: protocol.TerminalDoClose, ID: p.ID}); err != nil {
 		return err
 	}
 	t.remove(ctx, p, by)

@@ -157,7 +157,7 @@ func (t *Terminals) show(ctx context.Context, x *terminal, w *viewer) error {
 // showOnce passes on what comes from one stream, whose end it returns.
 func (t *Terminals) showOnce(ctx context.Context, x *terminal, w *viewer) error {
 	p := t.params(x)
-	stream, err := t.dial(ctx, p.Node, protocol.TerminalRequest{Do: protocol.TerminalDoView, ID: p.ID})
+	stream, err := t.streams.dial(ctx, p.Node, protocol.TerminalRequest{Do: protocol.TerminalDoView, ID: p.ID})
 	if err != nil {
 		return err
 	}

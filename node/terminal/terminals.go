@@ -31,6 +31,8 @@ const (
 	// which the gateway must have taken the last frame.
 	requestLimit = 10 * time.Second
 	lastLimit    = 10 * time.Second
+	// reportLimit is how long a report may wait for its confirmation.
+	reportLimit = 5 * time.Second
 	// reportEvery is the least time between two reports to the gateway.
 	reportEvery = 300 * time.Millisecond
 )
@@ -46,7 +48,7 @@ type Commands interface {
 type Options struct {
 	Commands Commands
 	// Report passes the list of terminals on to the gateway.
-	Report func(ctx context.Context, list []protocol.Terminal)
+	Report func(ctx context.Context, r protocol.TerminalReport) error
 	Log    *slog.Logger
 }
 
@@ -90,11 +92,22 @@ func (t *Terminals) report() {
 			return
 		case <-t.changes:
 		}
-		t.o.Report(ctx, t.List())
+		t.reportOnce(ctx)
 		select {
 		case <-ctx.Done():
 		case <-time.After(reportEvery):
 		}
+	}
+}
+
+// reportOnce reports the list. A lost report is not sent again, because there is one after each
+// reconnection. An older gateway does not know it.
+func (t *Terminals) reportOnce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, reportLimit)
+	defer cancel()
+	err := t.o.Report(ctx, protocol.TerminalReport{Terminals: t.List()})
+	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
+		t.o.Log.Info("Reporting the terminals failed", "err", err)
 	}
 }
 
