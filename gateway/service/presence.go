@@ -115,6 +115,18 @@ func (p *presence) cutCount() uint64 {
 	return p.cuts
 }
 
+// signIn returns the sign-in of somebody who visits a service now. It is valid: whoever loses the
+// right to visit is cut.
+func (p *presence) signIn(id protocol.ServiceID, hash string) (store.Visit, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := p.visitors[visitorKey{id, hash}]
+	if v == nil || v.ctx.Err() != nil {
+		return store.Visit{}, false
+	}
+	return v.visit, true
+}
+
 // enter counts a request of a visitor. The caller has checked the visitor's right after it read
 // cutCount. If visits were cut since, ok is false, and the right must be checked again. Without a
 // sign-in, visit is zero. service ends with the present visits of the service.

@@ -3,8 +3,10 @@ package service
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -288,5 +290,44 @@ func TestVisitsOfAGatewayThatWasKilledEndInTheAuditLog(t *testing.T) {
 		wantLines(t, s.visitLines(t), began, lost)
 		kill()
 		<-end
+	})
+}
+
+// countedVisits counts how often visitors are read.
+type countedVisits struct {
+	VisitStore
+	reads atomic.Int32
+}
+
+func (c *countedVisits) Visit(ctx context.Context, hash string, now int64) (store.Visit, bool, error) {
+	c.reads.Add(1)
+	return c.VisitStore.Visit(ctx, hash, now)
+}
+
+func TestAPresentVisitorIsNotReadFromTheDatabaseAgain(t *testing.T) {
+	inMemory(t, func(t *testing.T, s *site) {
+		counted := &countedVisits{VisitStore: s.visits.store}
+		s.visits.store = counted
+		v := s.publish(t, "3000", func(d *Definition) { d.Visitors = []string{"ann@example.com"} })
+		b := s.enter(t, v, "ann@example.com")
+		for range 5 {
+			wantPage(t, b, v, http.StatusOK, "hello")
+		}
+		if got := counted.reads.Load(); got != 1 {
+			t.Errorf("the visitor was read %d times for 5 requests, want once", got)
+		}
+		other := s.publish(t, "3001", nil)
+		r := newRequest(t, other.URL)
+		u, _ := url.Parse(v.URL)
+		for _, c := range b.Jar.Cookies(u) {
+			r.AddCookie(&http.Cookie{Name: plainCookie + string(other.ID), Value: c.Value})
+		}
+		if status, _ := read(t)(s.browser(t).Do(r)); status != http.StatusUnauthorized {
+			t.Errorf("the sign-in at another app: got %d, want 401", status)
+		}
+		if _, err := s.Share(t.Context(), v.ID, ShareRemove, []string{"ann@example.com"}, "owner"); err != nil {
+			t.Fatal(err)
+		}
+		wantPage(t, b, v, http.StatusForbidden, "ann@example.com")
 	})
 }

@@ -65,7 +65,7 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 	}
 	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, console: console.Console{Terminals: o.Terminals}, certificates: newCertificateQuestions(o.AskCertificate)}
 	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
-	o.Services.onShare = present.cut
+	o.Visits.present, o.Services.onShare = present.signIn, present.cut
 	o.Services.onStop = o.Terminals.End
 	o.Services.onDelete = func(id protocol.ServiceID) {
 		present.forget(id)
