@@ -25,7 +25,7 @@ mkdir built
 node_modules/.bin/esbuild entry.js --bundle --minify --format=esm --legal-comments=none --log-level=warning \
   --banner:js="/* $versions, under the MIT licence in LICENSE. Built by packaging/xterm.sh. */" --outfile=built/xterm.js
 cp $npm/xterm/css/xterm.css built/
-for package in xterm addon-fit addon-unicode-graphemes addon-web-links; do
+for package in xterm addon-fit addon-unicode11 addon-web-links; do
   echo "@xterm/$package"
   echo
   cat $npm/$package/LICENSE

@@ -1,4 +1,4 @@
 export { Terminal } from '@xterm/xterm';
 export { FitAddon } from '@xterm/addon-fit';
-export { UnicodeGraphemesAddon } from '@xterm/addon-unicode-graphemes';
+export { Unicode11Addon } from '@xterm/addon-unicode11';
 export { WebLinksAddon } from '@xterm/addon-web-links';

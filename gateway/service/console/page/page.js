@@ -1,6 +1,6 @@
 // The page of a terminal: it shows what a program prints, and sends what the visitor types. The frames
 // are those of gateway/protocol/terminal.go, with one more: the page acknowledges what it has shown.
-import { FitAddon, Terminal, UnicodeGraphemesAddon, WebLinksAddon } from './xterm.js';
+import { FitAddon, Terminal, Unicode11Addon, WebLinksAddon } from './xterm.js';
 
 // The page's policy allows style elements only with its nonce, and no style attributes. xterm.js makes
 // both.
@@ -33,13 +33,14 @@ const theme = () => themes[isDark.matches ? 'dark' : 'light'];
 
 const open = (uri) => window.open(uri, '_blank', 'noopener,noreferrer');
 const term = new Terminal({
-	allowProposedApi: true, // for widths of characters as the machine counts them
+	allowProposedApi: true, // for the widths of characters
 	cursorBlink: false, fontSize: fontSize(), minimumContrastRatio: 4.5, scrollback: 2000, theme: theme(), disableStdin: true,
 	fontFamily: 'ui-monospace, "SF Mono", Menlo, "Cascadia Mono", "DejaVu Sans Mono", Consolas, monospace',
 });
 const fit = new FitAddon();
 term.loadAddon(fit);
-term.loadAddon(new UnicodeGraphemesAddon());
+term.loadAddon(new Unicode11Addon());
+term.unicode.activeVersion = '11'; // so does the machine count
 term.loadAddon(new WebLinksAddon((_, uri) => open(uri)));
 term.open(byID('screen'));
 isDark.addEventListener('change', () => (term.options.theme = theme()));
