@@ -54,7 +54,7 @@ func (d *detail) show() {
 			widgets.NewSectionHeading("WHO GETS IN"), d.link.text, d.visitors.box, d.signedIn.list.Box)
 		return widgets.NewPage(title(s), form, widgets.NewQuietButton("All published apps", "back", p.Leave))
 	})
-	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
+	drawn = d.bar.DrawActions(fmt.Sprint(s.Enabled, s.Terminal == nil, d.waiting), func() fyne.CanvasObject { return d.actions(s) }) || drawn
 	facts := factsOf(p.view, s, p.state.Use[s.ID], p.now())
 	drawn = d.facts.Draw(fmt.Sprint(facts), func() fyne.CanvasObject { return widgets.NewFacts(facts) }) || drawn
 	drawn = d.address.Draw(fmt.Sprint(s.URL, s.Addresses, s.SignIn), func() fyne.CanvasObject { return d.addresses(s) }) || drawn
@@ -92,7 +92,7 @@ func (d *detail) actions(s protocol.Service) fyne.CanvasObject {
 		onOff = widgets.NewButton("Turn on…", "play", func() { d.change("The app was not turned on", change{ID: d.id, Enabled: new(true)}) })
 	}
 	rename := widgets.NewButton("Rename", "edit", d.bar.Rename)
-	target := widgets.NewButton("Change app…", "settings", func() { d.p.openTarget(s) })
+	target := widgets.NewButton(widgets.Choose(s.Terminal == nil, "Change app…", "Change terminal…"), "settings", func() { d.p.openContent(s) })
 	remove := d.bar.ConfirmButton(widgets.Confirmation{
 		Text: "Delete", Icon: "trash", Question: "Delete “" + title(s) + "” with its address?", Yes: "Delete", No: "Cancel",
 	}, d.delete)

@@ -61,12 +61,12 @@ func (f *targetField) set(text string, color fyne.ThemeColorName) {
 	f.p.LayOutText()
 }
 
-// form publishes an app.
+// form publishes an app or a terminal.
 type form struct {
 	p        *Page
 	machines []protocol.NodeInfo
 	machine  *widgets.Select
-	target   *targetField
+	content  *contentFields
 	title    *widgets.Entry
 	who      *widgets.Select
 	emails   *widgets.TextArea
@@ -79,12 +79,13 @@ type form struct {
 
 // formDraft is the content of a form.
 type formDraft struct {
-	node                       protocol.NodeID
-	target, title, who, emails string
+	node               protocol.NodeID
+	content            content
+	title, who, emails string
 }
 
 func (p *Page) openForm() {
-	draft, left := unsaved.Open(p.e.Drafts, "publish an app", formDraft{who: onlyYou})
+	draft, left := unsaved.Open(p.e.Drafts, "publish an app", formDraft{content: content{kind: webApp}, who: onlyYou})
 	f := &form{
 		p: p, machines: machineChoices(p.view), title: widgets.NewEntry(), emails: widgets.NewTextArea(3, "ann@company.com\n*@company.com"),
 		warning: widgets.NewStatus(), message: widgets.NewStatus(), draft: draft,
@@ -100,11 +101,13 @@ func (p *Page) openForm() {
 	if n, ok := lists.Find(f.machines, func(n protocol.NodeInfo) bool { return n.ID == left.node }); ok {
 		f.machine.SetSelected(n.DisplayName())
 	}
-	f.target = newTargetField(p, left.target, func() string { return f.machine.Selected }, f.save)
-	f.target.entry.OnSubmitted = func(string) { f.submit() }
+	f.content = newContentFields(p, left.content, func() string { return f.machine.Selected }, func() {
+		f.save()
+		f.showAudience()
+	}, f.submit)
 	f.machine.OnChanged = func(string) {
 		f.save()
-		f.target.read()
+		f.content.target.read()
 	}
 	f.title.SetPlaceHolder("Wiki")
 	f.title.SetText(left.title)
@@ -113,7 +116,7 @@ func (p *Page) openForm() {
 	f.emails.SetText(left.emails)
 	f.emails.OnChanged = func(string) { f.save() }
 	f.visitors = widgets.NewField("Visitors", f.emails)
-	f.who = widgets.NewSelect([]string{onlyYou, andVisitors, everybody}, nil)
+	f.who = widgets.NewSelect(audiences(false), nil)
 	f.who.SetSelected(left.who)
 	f.who.OnChanged = func(string) {
 		f.save()
@@ -128,24 +131,31 @@ func (p *Page) openForm() {
 func (f *form) put() {
 	p := f.p
 	cancel := widgets.NewQuietButton("Cancel", "", f.draft.Discarding(p.Leave))
-	p.Put(widgets.NewPage("Publish an app", widgets.NewInputForm(f.message, widgets.Row(style.Inside, -1, f.publish, cancel),
+	rows := []fyne.CanvasObject{
 		widgets.NewDraftLine(f.draft.IsRestored, f.draft.Discarding(p.openForm)),
-		widgets.NewParagraph("Gives an app that runs on a machine an address that browsers can open.", style.ColorText, "text"),
-		widgets.NewField("Machine", widgets.LimitWidth(320, true, f.machine)), f.target.box(),
-		widgets.NewField("Title", widgets.LimitWidth(420, true, f.title)),
-		widgets.NewField("Who gets in", widgets.LimitWidth(320, true, f.who)), f.warning, f.visitors)))
+		widgets.NewParagraph("Gives an app or a terminal of a machine an address that browsers can open.", style.ColorText, "text"),
+		widgets.NewField("Machine", widgets.LimitWidth(320, true, f.machine)),
+	}
+	rows = append(append(rows, f.content.rows()...), widgets.NewField("Title", widgets.LimitWidth(420, true, f.title)),
+		widgets.NewField("Who gets in", widgets.LimitWidth(320, true, f.who)), f.warning, f.visitors)
+	p.Put(widgets.NewPage("Publish an app", widgets.NewInputForm(f.message, widgets.Row(style.Inside, -1, f.publish, cancel), rows...)))
 	f.showAudience()
-	widgets.FocusIn(p.Box, f.target.entry)
+	widgets.FocusIn(p.Box, f.content.first())
 }
 
 func (f *form) save() {
-	f.draft.Save(formDraft{f.machines[f.machine.SelectedIndex()].ID, f.target.entry.Text, f.title.Text, f.who.Selected, f.emails.Text})
+	f.draft.Save(formDraft{f.machines[f.machine.SelectedIndex()].ID, f.content.content(), f.title.Text, f.who.Selected, f.emails.Text})
 }
 
-// showAudience shows what belongs to the choice of who gets in.
+// showAudience shows what belongs to the choice of who gets in. Nobody types without a sign-in.
 func (f *form) showAudience() {
+	isTerminal := f.content.content().isTerminal()
+	f.who.Options = audiences(isTerminal)
+	if isTerminal && f.who.Selected == everybody {
+		f.who.SetSelected(onlyYou)
+	}
 	widgets.SetVisible(f.visitors, f.who.Selected == andVisitors)
-	f.warning.Set(widgets.Choose(f.who.Selected == everybody, everyoneWarning, ""), style.ColorNeedsYou)
+	f.warning.Set(audienceWarning(isTerminal, f.who.Selected), style.ColorNeedsYou)
 	f.p.LayOutText()
 }
 
@@ -156,14 +166,18 @@ func (f *form) submit() {
 		f.message.Set(text, color)
 		p.LayOutText()
 	}
-	in := publication{Node: f.machines[f.machine.SelectedIndex()].ID, Target: f.target.entry.Text, Title: f.title.Text, SignIn: f.who.Selected != everybody}
+	c := f.content.content()
+	in := publication{
+		Node: f.machines[f.machine.SelectedIndex()].ID, Target: c.target, Command: c.command, Username: c.username, Workdir: c.workdir,
+		Title: f.title.Text, SignIn: f.who.Selected != everybody,
+	}
 	if f.who.Selected == andVisitors {
 		in.Visitors = emailsIn(f.emails.Text)
 	}
 	switch {
-	case in.Target == "":
-		say("Enter the port or the address of the app, such as 3000.", style.ColorBad)
-		widgets.Focus(f.target.entry)
+	case c.problem() != "":
+		say(c.problem(), style.ColorBad)
+		widgets.Focus(f.content.first())
 		return
 	case f.who.Selected == andVisitors && len(in.Visitors) == 0:
 		say("Enter the address of a visitor, or choose that only you get in.", style.ColorBad)
@@ -188,33 +202,39 @@ func (f *form) submit() {
 	})
 }
 
-// openTarget shows the form that changes the address of an app.
-func (p *Page) openTarget(s protocol.Service) {
+// openContent shows the form that changes what a service shows.
+func (p *Page) openContent(s protocol.Service) {
 	message := widgets.NewStatus()
-	target := newTargetField(p, s.Target, func() string { return p.view.Machines.Name(s.NodeID) }, func() {})
-	leave := func() { p.open(s.ID) }
-	p.Show(widgets.Detail{Back: func() bool { leave(); return true }})
 	save := widgets.NewButton("Change…", "check", nil)
 	save.Primary = true
-	save.OnTap = func() {
-		save.Disable()
-		message.Set(waitingText, style.ColorNeedsYou)
+	fields := newContentFields(p, contentOf(s), func() string { return p.view.Machines.Name(s.NodeID) }, p.LayOutText, func() { save.OnTap() })
+	leave := func() { p.open(s.ID) }
+	p.Show(widgets.Detail{Back: func() bool { leave(); return true }})
+	say := func(text string, color fyne.ThemeColorName) {
+		message.Set(text, color)
 		p.LayOutText()
-		text := target.entry.Text
+	}
+	save.OnTap = func() {
+		c := fields.content()
+		if problem := c.problem(); problem != "" {
+			say(problem, style.ColorBad)
+			return
+		}
+		save.Disable()
+		say(waitingText, style.ColorNeedsYou)
 		bind.Run(p.ctx, func(ctx context.Context) error {
 			defer p.m.Load(ctx)
-			return p.m.Update(ctx, change{ID: s.ID, Target: &text})
+			return p.m.Update(ctx, changeTo(s.ID, c))
 		}, func(err error) {
 			save.Enable()
 			if err != nil {
-				message.Set("The app was not changed: "+err.Error()+".", style.ColorBad)
-				p.LayOutText()
+				say("The app was not changed: "+err.Error()+".", style.ColorBad)
 				return
 			}
 			leave()
 		})
 	}
-	target.entry.OnSubmitted = func(string) { save.OnTap() }
-	p.Put(widgets.NewPage("Change “"+title(s)+"”", widgets.NewInputForm(message, widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", leave)), target.box())))
-	widgets.FocusIn(p.Box, target.entry)
+	buttons := widgets.Row(style.Inside, -1, save, widgets.NewQuietButton("Cancel", "", leave))
+	p.Put(widgets.NewPage("Change “"+title(s)+"”", widgets.NewInputForm(message, buttons, fields.rows()...)))
+	widgets.FocusIn(p.Box, fields.first())
 }

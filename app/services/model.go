@@ -86,7 +86,10 @@ func (m Model) SignOut(ctx context.Context, id protocol.ServiceID, visitor strin
 // publication is what the tool service_publish takes.
 type publication struct {
 	Node     protocol.NodeID `json:"node_id"`
-	Target   string          `json:"proxy_target_url"`
+	Target   string          `json:"proxy_target_url,omitempty"`
+	Command  string          `json:"terminal_command,omitempty"`
+	Username string          `json:"username,omitempty"`
+	Workdir  string          `json:"workdir,omitempty"`
 	Title    string          `json:"title,omitempty"`
 	SignIn   bool            `json:"auth_required"`
 	Visitors []string        `json:"authorized_emails,omitempty"`
@@ -104,11 +107,22 @@ func (m Model) Publish(ctx context.Context, p publication) (protocol.ServiceID, 
 
 // change is what the tool service_update takes; nil leaves a field as it is.
 type change struct {
-	ID      protocol.ServiceID `json:"service_id"`
-	Title   *string            `json:"title,omitempty"`
-	Target  *string            `json:"proxy_target_url,omitempty"`
-	Enabled *bool              `json:"enabled,omitempty"`
-	SignIn  *bool              `json:"auth_required,omitempty"`
+	ID       protocol.ServiceID `json:"service_id"`
+	Title    *string            `json:"title,omitempty"`
+	Target   *string            `json:"proxy_target_url,omitempty"`
+	Command  *string            `json:"terminal_command,omitempty"`
+	Username *string            `json:"username,omitempty"`
+	Workdir  *string            `json:"workdir,omitempty"`
+	Enabled  *bool              `json:"enabled,omitempty"`
+	SignIn   *bool              `json:"auth_required,omitempty"`
+}
+
+// changeTo returns the change that lets a service show something else.
+func changeTo(id protocol.ServiceID, c content) change {
+	if c.isTerminal() {
+		return change{ID: id, Command: &c.command, Username: &c.username, Workdir: &c.workdir}
+	}
+	return change{ID: id, Target: &c.target}
 }
 
 // Update changes a published app.

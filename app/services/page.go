@@ -104,7 +104,7 @@ func (p *Page) fill() {
 			return widgets.NewLoading()
 		case none:
 			return widgets.NewEmptyPage("globe", "Nothing is published yet",
-				"Publishing gives an app that runs on one of your machines, such as a wiki at port 3000, an address that browsers can open. "+
+				"Publishing gives an app that runs on one of your machines, such as a wiki at port 3000, or a terminal an address that browsers can open. "+
 					"Only you get in, until you add visitors.", p.addButton())
 		}
 		return p.List
@@ -114,6 +114,9 @@ func (p *Page) fill() {
 func (p *Page) item(s protocol.Service) widgets.ListItem {
 	item := widgets.ListItem{Icon: "shield", Color: style.ColorGood, Title: title(s), Text: summary(p.view, s, p.state.Use[s.ID], p.now())}
 	item.Detail, item.Warn = stateText(p.view, s)
+	if s.Terminal != nil {
+		item.Icon = "terminal"
+	}
 	switch {
 	case !s.Enabled:
 		item.Color, item.Muted = style.ColorMuted, true

@@ -186,6 +186,69 @@ func TestPublishingSaysWhatWasUnderstoodAndWaitsForTheAnswer(t *testing.T) {
 	})
 }
 
+// choose chooses an option of the selection that has it.
+func choose(t *testing.T, p *testPage, option string) {
+	t.Helper()
+	found := widgettest.Find(p.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, option) })
+	if found == nil {
+		t.Fatalf("nothing offers %q", option)
+	}
+	found.SetSelected(option)
+}
+
+func TestATerminalIsPublishedAndChangedInTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newTestPage(t, style.Light, 880)
+		p.show(view(), State{Loaded: true})
+		p.gateway[protocol.ServicesList.Name] = func(any) (any, error) { return published().ServicesListResult, nil }
+		p.OpenAt(host.New(Title))
+		choose(t, p, everybody)
+		choose(t, p, aTerminal)
+		if found := widgettest.Find(p.Box, func(s *widgets.Select) bool { return slices.Contains(s.Options, everybody) }); found != nil {
+			t.Error("a terminal is offered to everyone without a sign-in")
+		}
+		test.Tap(pagetest.Button(t, p.Box, "Publish"))
+		pagetest.Shows(t, p.Box, "Enter the command that the terminal runs")
+		entry(t, p, "htop").SetText("top -d 1")
+		entry(t, p, "the user that").SetText("pi")
+		choose(t, p, andVisitors)
+		entry := widgettest.Find(p.Box, func(a *widgets.TextArea) bool { return true })
+		entry.SetText("ann@company.com")
+		pagetest.Shows(t, p.Box, "Visitors can type")
+		test.Tap(pagetest.Button(t, p.Box, "Publish"))
+		pagetest.Settle()
+		want := `service_publish {"node_id":"tower","terminal_command":"top -d 1","username":"pi","auth_required":true,"authorized_emails":["ann@company.com"]}`
+		if !slices.Equal(p.tools, []string{want}) {
+			t.Errorf("called %q, want %q", p.tools, want)
+		}
+
+		s := published().Services[0]
+		s.Target, s.Terminal = "", &protocol.TerminalOpen{Command: "htop", Workdir: "/srv"}
+		p.openContent(s)
+		choose(t, p, aShell)
+		test.Tap(pagetest.Button(t, p.Box, "Change…"))
+		pagetest.Settle()
+		want = `service_update {"service_id":"wiki","terminal_command":"","username":"","workdir":"/srv"}`
+		if last := p.tools[len(p.tools)-1]; last != want {
+			t.Errorf("called %q, want %q", last, want)
+		}
+	})
+}
+
+func TestTheFactsOfATerminalSayWhatItRuns(t *testing.T) {
+	s := published().Services[0]
+	s.Target, s.Terminal = "", &protocol.TerminalOpen{Username: "pi", Workdir: "/a\u202eb"}
+	got := fmt.Sprint(factsOf(view(), s, protocol.ServiceUse{}, pagetest.Noon))
+	for _, want := range []string{"{Terminal The user’s shell", "{User pi", "{Folder /a"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want it to contain %s", got, want)
+		}
+	}
+	if strings.Contains(got, "\u202e") {
+		t.Error("a folder's name turns the text around")
+	}
+}
+
 func TestADeniedChangeIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newTestPage(t, style.Light, 880)
@@ -347,9 +410,14 @@ func TestEveryViewInLightAndDarkWideAndNarrow(t *testing.T) {
 				entry(t, p, "3000").SetText("3000")
 				pagetest.Settle()
 				pagetest.Shot(t, w, "services-form-"+size)
-				p.openTarget(published().Services[0])
+				p.openContent(published().Services[0])
 				pagetest.Settle()
 				pagetest.Shot(t, w, "services-change-"+size)
+				p.OpenAt(host.New(Title))
+				choose(t, p, aTerminal)
+				choose(t, p, andVisitors)
+				pagetest.Settle()
+				pagetest.Shot(t, w, "services-terminal-"+size)
 				if mode == style.Dark || width > 480 {
 					return
 				}

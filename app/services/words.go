@@ -1,6 +1,7 @@
 package services
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -64,7 +65,13 @@ func factsOf(v feed.View, s protocol.Service, use protocol.ServiceUse, now time.
 	var list wording.Facts
 	list.Add("Status", strings.ToUpper(state[:1])+state[1:])
 	list.Add("Machine", v.Machines.Name(s.NodeID))
-	list.Add("App", s.Target)
+	if t := s.Terminal; t != nil {
+		list.Add("Terminal", revealed(cmp.Or(t.Command, "The user’s shell")))
+		list.Add("User", revealed(t.Username))
+		list.Add("Folder", revealed(t.Workdir))
+	} else {
+		list.Add("App", s.Target)
+	}
 	list.Add("Published", format.Capital(wording.When(s.CreatedAt, now)))
 	list.Add("Use", format.Capital(useText(use, now)))
 	return list
@@ -98,8 +105,10 @@ func fromText(v feed.View, from string) string {
 }
 
 // title returns the title of an app with visible control characters.
-func title(s protocol.Service) string {
-	text, _ := wording.Reveal(s.Title)
+func title(s protocol.Service) string { return revealed(s.Title) }
+
+func revealed(s string) string {
+	text, _ := wording.Reveal(s)
 	return text
 }
 
@@ -157,6 +166,25 @@ const (
 	andVisitors = "You and visitors"
 	everybody   = "Everyone, without a sign-in"
 )
+
+// audiences are the choices of who gets in: nobody types into a terminal without a sign-in.
+func audiences(isTerminal bool) []string {
+	if isTerminal {
+		return []string{onlyYou, andVisitors}
+	}
+	return []string{onlyYou, andVisitors, everybody}
+}
+
+// audienceWarning says what the choice of who gets in means; empty if it needs no warning.
+func audienceWarning(isTerminal bool, who string) string {
+	switch {
+	case isTerminal && who == andVisitors:
+		return "Visitors can type, and so do everything that the user of the terminal may do on the machine."
+	case who == everybody:
+		return everyoneWarning
+	}
+	return ""
+}
 
 // everyoneWarning says what it means to publish for everyone.
 const everyoneWarning = "Everyone who reaches the address can use the app, without a sign-in. Do this only with apps that ask for a password themselves."
