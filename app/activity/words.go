@@ -80,7 +80,7 @@ func (a View) todayLines(v feed.View, now time.Time) []line {
 		title, text := feed.AuditLine(e, v)
 		title, _ = wording.Reveal(title)
 		text, _ = wording.Reveal(format.Capital(text))
-		l := line{Title: title, Text: wording.ShortenPaths(text), Detail: wording.When(e.At, now)}
+		l := line{Title: title, Text: wording.ShortenPaths(text), Detail: format.When(e.At, now)}
 		l.Icon, l.Failed, l.NeedsYou = feed.AuditIcon(e)
 		l.FullTime = wording.FullTime(e.At, now)
 		if e.SessionKey != "" {

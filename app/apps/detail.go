@@ -174,7 +174,7 @@ func (d *detail) revoke() {
 // choose shows the permissions and the machines. Each change is stored at once.
 func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 	if a.RevokedAt > 0 {
-		return widgets.NewField("It could", widgets.NewParagraph(PermissionsText(a.Scopes), style.ColorText, "text"))
+		return widgets.NewField("It could", widgets.NewParagraph(grant.Text(a.Scopes...), style.ColorText, "text"))
 	}
 	d.permissions = grant.NewPermissions(protocol.AppScopes, a.Scopes, func() {
 		scopes := d.permissions.Chosen()

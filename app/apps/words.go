@@ -2,7 +2,6 @@ package apps
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +21,7 @@ func AppCalls(v feed.View, calls []protocol.JournalEntry, now time.Time) []wordi
 		if c.Status != protocol.CallDone {
 			outcome = cmp.Or(callStateWords[c.Status], c.Status)
 		}
-		return wording.Fact{Name: format.Capital(wording.When(c.RequestedAt, now)), Text: wording.Join(" · ", question.CallLine(c, v.Machines.Name(c.Node)), outcome)}
+		return wording.Fact{Name: format.Capital(format.When(c.RequestedAt, now)), Text: wording.Join(" · ", question.CallLine(c, v.Machines.Name(c.Node)), outcome)}
 	})
 }
 
@@ -35,24 +34,11 @@ func AppCommands(v feed.View, id protocol.AppID, now time.Time) []RunningCommand
 	for _, c := range v.Apps.Commands {
 		if c.App == id {
 			text, _ := wording.Reveal(c.Text)
-			list = append(list, RunningCommand{c.ID, text, v.Machines.Name(c.Node) + " · since " + wording.When(c.StartedAt, now)})
+			list = append(list, RunningCommand{c.ID, text, v.Machines.Name(c.Node) + " · since " + format.When(c.StartedAt, now)})
 		}
 	}
 	return list
 }
-
-// PermissionsText describes scopes in one line: read files, run commands.
-func PermissionsText(scopes []protocol.Scope) string {
-	var may []string
-	for _, p := range grant.All {
-		if slices.Contains(scopes, p.Scope) {
-			may = append(may, lowerFirst(p.Text))
-		}
-	}
-	return format.Capital(format.Enumerate(may))
-}
-
-func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
 // HasEnded reports whether an app's access was revoked or has expired.
 func HasEnded(a protocol.App, now time.Time) bool {
@@ -64,7 +50,7 @@ func AppLine(v feed.View, a protocol.App, now time.Time) string {
 	if HasEnded(a, now) {
 		return appKind(a)
 	}
-	return wording.Join(" · ", appKind(a), PermissionsText(a.Scopes), machinesOf(v, a.Nodes))
+	return wording.Join(" · ", appKind(a), grant.Text(a.Scopes...), machinesOf(v, a.Nodes))
 }
 
 func appKind(a protocol.App) string {
@@ -98,7 +84,7 @@ func AppPresence(v feed.View, a protocol.App, now time.Time) string {
 	case a.LastUsedAt == 0:
 		return "never used"
 	}
-	return "used " + wording.When(a.LastUsedAt, now)
+	return "used " + format.When(a.LastUsedAt, now)
 }
 
 // AppFacts lists the known facts about an app.
@@ -106,11 +92,11 @@ func AppFacts(v feed.View, a protocol.App, now time.Time) []wording.Fact {
 	var list wording.Facts
 	switch {
 	case a.RevokedAt > 0:
-		list.Add("Access", "Revoked "+wording.When(a.RevokedAt, now))
+		list.Add("Access", "Revoked "+format.When(a.RevokedAt, now))
 	case HasEnded(a, now):
-		list.Add("Access", "Expired "+wording.When(a.ExpiresAt, now))
+		list.Add("Access", "Expired "+format.When(a.ExpiresAt, now))
 	case a.ExpiresAt > 0:
-		list.Add("Access", "Until "+wording.When(a.ExpiresAt, now))
+		list.Add("Access", "Until "+format.When(a.ExpiresAt, now))
 	default:
 		list.Add("Access", "Until revoked")
 	}
@@ -120,10 +106,10 @@ func AppFacts(v feed.View, a protocol.App, now time.Time) []wording.Fact {
 	}
 	list.Add("Kind", kind)
 	list.Add("Published by", a.ClientHost)
-	list.Add("Created", format.Capital(wording.When(a.CreatedAt, now)))
+	list.Add("Created", format.Capital(format.When(a.CreatedAt, now)))
 	last := "Never used"
 	if a.LastUsedAt > 0 {
-		last = format.Capital(wording.When(a.LastUsedAt, now))
+		last = format.Capital(format.When(a.LastUsedAt, now))
 		if a.LastTool != "" {
 			last += ", with " + a.LastTool
 		}

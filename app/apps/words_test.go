@@ -9,21 +9,9 @@ import (
 
 	"fairlead/app/feed"
 	"fairlead/app/feed/feedtest"
-	"fairlead/app/grant"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
-
-func TestEveryScopeOfAnAppHasWords(t *testing.T) {
-	for _, s := range protocol.AppScopes {
-		if !slices.ContainsFunc(grant.All, func(p grant.Permission) bool { return p.Scope == s && p.Text != "" && p.About != "" }) {
-			t.Errorf("the scope %s has no words", s)
-		}
-	}
-	if len(grant.All) != len(protocol.AppScopes) {
-		t.Errorf("%d permissions for %d scopes", len(grant.All), len(protocol.AppScopes))
-	}
-}
 
 func TestAnAppIsDescribedInALine(t *testing.T) {
 	now := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
@@ -39,7 +27,7 @@ func TestAnAppIsDescribedInALine(t *testing.T) {
 		{name: "all machines", app: protocol.App{Kind: protocol.AppToken, Scopes: both}, line: "Token · Read files and run commands", present: "never used"},
 		{name: "one machine", app: protocol.App{Kind: protocol.AppOAuth, Scopes: both[:1], Nodes: []protocol.NodeID{"nas"}}, line: "Signed in · Read files · on NAS", present: "never used"},
 		{name: "three machines", app: protocol.App{Kind: protocol.AppOAuth, Nodes: []protocol.NodeID{"a", "b", "c"}}, line: "Signed in · Nothing · on 3 machines", present: "never used"},
-		{name: "used", app: protocol.App{Kind: protocol.AppToken, Scopes: both[:1], LastUsedAt: now.Add(-time.Minute).UnixMilli()}, line: "Token · Read files", present: "used " + wording.When(now.Add(-time.Minute).UnixMilli(), now)},
+		{name: "used", app: protocol.App{Kind: protocol.AppToken, Scopes: both[:1], LastUsedAt: now.Add(-time.Minute).UnixMilli()}, line: "Token · Read files", present: "used " + format.When(now.Add(-time.Minute).UnixMilli(), now)},
 		{name: "a command", app: protocol.App{ID: "one", Kind: protocol.AppToken, Scopes: both[:1]}, line: "Token · Read files", present: "1 command running"},
 		{name: "two commands", app: protocol.App{ID: "two", Kind: protocol.AppToken, Scopes: both[:1]}, line: "Token · Read files", present: "2 commands running"},
 		{name: "expired", app: protocol.App{Kind: protocol.AppToken, ExpiresAt: now.UnixMilli()}, line: "Token", present: "expired", ended: true},

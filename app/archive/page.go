@@ -18,8 +18,8 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/export"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -75,7 +75,7 @@ func (p *Page) fill(list []protocol.ArchiveInfo, err error) {
 	}
 	p.archives = list
 	p.list.Set(lists.Map(list, func(a protocol.ArchiveInfo) widgets.ListItem {
-		return widgets.ListItem{Icon: "chat", Title: "Until " + wording.When(a.CreatedAt, p.now()), Text: ArchiveLine(a)}
+		return widgets.ListItem{Icon: "chat", Title: "Until " + format.When(a.CreatedAt, p.now()), Text: ArchiveLine(a)}
 	}))
 	if p.reader == nil {
 		p.draw()

@@ -23,7 +23,7 @@ func item(e protocol.AuditEntry, v feed.View, now time.Time) widgets.ListItem {
 	title, _ = wording.Reveal(title)
 	text, _ = wording.Reveal(text)
 	icon, bad, unclear := feed.AuditIcon(e)
-	it := widgets.ListItem{Icon: icon, Title: title, Text: wording.ShortenPaths(format.Capital(text)), Detail: wording.When(e.At, now)}
+	it := widgets.ListItem{Icon: icon, Title: title, Text: wording.ShortenPaths(format.Capital(text)), Detail: format.When(e.At, now)}
 	switch {
 	case bad:
 		it.Color = style.ColorBad

@@ -16,6 +16,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -149,7 +150,7 @@ func (p *Page) requestCard(s protocol.PendingPair) (fyne.CanvasObject, *widgets.
 	if s.AccountID != "" && s.AccountID != "default" {
 		where += ", account " + s.AccountID
 	}
-	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+wording.When(s.RequestedAt, p.now()), style.ColorMuted, style.SizeSmall)}
+	parts := []fyne.CanvasObject{title, widgets.NewParagraph("on "+where+" · "+format.When(s.RequestedAt, p.now()), style.ColorMuted, style.SizeSmall)}
 	if text, _ := wording.Reveal(strings.TrimSpace(s.FirstMessage)); text != "" {
 		parts = append(parts, widgets.NewParagraph("“"+text+"”", style.ColorText, "text"))
 	}

@@ -13,7 +13,6 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/picture"
 	"fairlead/gateway/protocol"
@@ -175,7 +174,7 @@ func (d *detail) lines() []fyne.CanvasObject {
 	}
 	rows = append(rows, fact("Channel", channelTitle(a.Kind, a.Channel)), fact("Account", a.AccountID))
 	if a.LastActivity > 0 {
-		rows = append(rows, fact("Last activity", wording.When(a.LastActivity, now)))
+		rows = append(rows, fact("Last activity", format.When(a.LastActivity, now)))
 	}
 	if a.Waiting > 0 {
 		rows = append(rows, fact("Waiting", format.Plural(a.Waiting, "message")+" waiting to be delivered"))

@@ -15,7 +15,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -181,7 +181,7 @@ func (p *Page) row(a Account) fyne.CanvasObject {
 	if a.Error != "" {
 		about += " · " + a.Error
 	} else if a.LastActivity > 0 {
-		about += " · last active " + wording.When(a.LastActivity, p.now())
+		about += " · last active " + format.When(a.LastActivity, p.now())
 	}
 	text := widgets.NewText(about, style.ColorMuted, style.SizeSmall)
 	text.Ellipsis = true

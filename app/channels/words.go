@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -63,7 +63,7 @@ func inSeconds(ms int64, now time.Time) string {
 	if d < 100*time.Second {
 		return fmt.Sprintf("in %d s", int((d + time.Second - 1).Seconds()))
 	}
-	return "in about " + wording.DurationText(d)
+	return "in about " + format.Duration(d)
 }
 
 // accountTitle returns an account's address, or else the name of its channel.

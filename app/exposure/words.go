@@ -20,7 +20,7 @@ func warningText(e protocol.Exposure) string {
 
 // timesText says when a way in was last used, and when it expires.
 func timesText(e protocol.Exposure, now time.Time) string {
-	when := func(at int64) string { return wording.When(at, now) }
+	when := func(at int64) string { return format.When(at, now) }
 	return format.Capital(display.ExposureTimes(e, when, when))
 }
 

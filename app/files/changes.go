@@ -15,6 +15,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -68,7 +69,7 @@ func (l changes) list(chat protocol.SessionKey) {
 		if chat != "" && c.SessionKey != chat {
 			continue
 		}
-		item := widgets.ListItem{Icon: "edit", Title: wording.VisibleName(l.relativePath(c.Path)), Text: chatName(c.SessionKey), Detail: wording.When(c.At, p.list.now())}
+		item := widgets.ListItem{Icon: "edit", Title: wording.VisibleName(l.relativePath(c.Path)), Text: chatName(c.SessionKey), Detail: format.When(c.At, p.list.now())}
 		item.Full = wording.FullTime(c.At, p.list.now())
 		if c.New {
 			item.Icon = "plus"

@@ -93,7 +93,7 @@ func (r *row) show(i int) {
 		size = format.Size(e.Info.Size)
 	}
 	if e.Info.Time > 0 {
-		when = wording.When(e.Info.Time, t.now())
+		when = format.When(e.Info.Time, t.now())
 	}
 	r.size.SetText(size)
 	r.time.SetText(when)

@@ -8,26 +8,24 @@ import (
 
 	"fairlead/app/style"
 	"fairlead/app/widgets"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
-// Permission is a scope in words.
-type Permission struct {
-	Scope       protocol.Scope
-	Text, About string
-}
-
-// All are the permissions that an app can have.
-var All = []Permission{
-	{protocol.ScopeNetworkRead, "See your machines", "Their names, systems and whether they are online."},
-	{protocol.ScopeFilesRead, "Read files", "List, search and read files."},
-	{protocol.ScopeFilesWrite, "Change files", "Write, edit and delete files. Fairlead asks you first, unless a rule allows it."},
-	{protocol.ScopeShell, "Run commands", "Fairlead asks you first, unless a rule allows it."},
-	{protocol.ScopeNetRead, "See network details", "Addresses, routes and name servers of your machines."},
-	{protocol.ScopeForward, "Reach ports of your machines", "Programs on these machines, through forwards. Fairlead does not ask you about each connection."},
-	{protocol.ScopeNodeRegister, "Invite machines", "Make commands that connect a new machine. Fairlead asks you before one connects."},
-	{protocol.ScopeService, "Publish apps of your machines", "Give them addresses that browsers can open. Fairlead always asks you first."},
-	{protocol.ScopeAllTools, "Use all other tools", "The tools of the agent and every tool of your machines, such as schedules and transfers."},
+// offers are the scopes that an app can have, with a sentence about each.
+var offers = []struct {
+	scope protocol.Scope
+	about string
+}{
+	{protocol.ScopeNetworkRead, "Their names, systems and whether they are online."},
+	{protocol.ScopeFilesRead, "List, search and read files."},
+	{protocol.ScopeFilesWrite, "Write, edit and delete files. Fairlead asks you first, unless a rule allows it."},
+	{protocol.ScopeShell, "Fairlead asks you first, unless a rule allows it."},
+	{protocol.ScopeNetRead, "Addresses, routes and name servers of your machines."},
+	{protocol.ScopeForward, "Programs on these machines, through forwards. Fairlead does not ask you about each connection."},
+	{protocol.ScopeNodeRegister, "Make commands that connect a new machine. Fairlead asks you before one connects."},
+	{protocol.ScopeService, "Give them addresses that browsers can open. Fairlead always asks you first."},
+	{protocol.ScopeAllTools, "The tools of the agent and every tool of your machines, such as schedules and transfers."},
 }
 
 // Permissions are check boxes for scopes, with what each of them allows.
@@ -41,16 +39,21 @@ type Permissions struct {
 // change by the person.
 func NewPermissions(offered, on []protocol.Scope, changed func()) *Permissions {
 	p := &Permissions{Box: widgets.Col(style.Gap)}
-	for _, x := range All {
-		if !slices.Contains(offered, x.Scope) {
+	for _, x := range offers {
+		if !slices.Contains(offered, x.scope) {
 			continue
 		}
-		check := widgets.NewCheck(x.Text, func(bool) { changed() }, widgets.NewParagraph(x.About, style.ColorMuted, style.SizeSmall))
-		check.Set(slices.Contains(on, x.Scope))
-		p.scopes, p.checks = append(p.scopes, x.Scope), append(p.checks, check)
+		check := widgets.NewCheck(Text(x.scope), func(bool) { changed() }, widgets.NewParagraph(x.about, style.ColorMuted, style.SizeSmall))
+		check.Set(slices.Contains(on, x.scope))
+		p.scopes, p.checks = append(p.scopes, x.scope), append(p.checks, check)
 		p.Box.Add(check)
 	}
 	return p
+}
+
+// Text says what scopes permit: Read files and run commands.
+func Text(scopes ...protocol.Scope) string {
+	return format.Capital(format.Enumerate(protocol.Permissions(scopes...)))
 }
 
 // Chosen returns the checked scopes, never nil.

@@ -13,7 +13,6 @@ import (
 	"fairlead/app/golden"
 	"fairlead/app/pagetest"
 	"fairlead/app/widgets"
-	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
 )
 
@@ -25,7 +24,7 @@ func windows() feed.Pairing {
 			Hostname: "tab", Address: "10.0.0.9", Version: "1.0", PairedAt: pagetest.Noon.Add(-24 * time.Hour).UnixMilli(), PairedBy: "owner this computer", Online: true,
 			ExpiresAt: pagetest.Noon.Add(24 * time.Hour).UnixMilli(),
 		},
-		{ID: "own", Name: strings.Repeat("a long name ", 5), Role: protocol.RoleClient, Scopes: pairing.ClientScopes, OS: "darwin", Online: true},
+		{ID: "own", Name: strings.Repeat("a long name ", 5), Role: protocol.RoleClient, Scopes: protocol.ClientScopes, OS: "darwin", Online: true},
 		{ID: "gone", Name: "Old phone", Role: protocol.RoleClient, RevokedAt: 1},
 	}}}
 }

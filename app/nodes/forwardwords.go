@@ -98,7 +98,7 @@ func lastUse(at int64, now time.Time) string {
 	if at == 0 {
 		return "never used"
 	}
-	return "last used " + wording.When(at, now)
+	return "last used " + format.When(at, now)
 }
 
 // browserURL returns the address for a browser of a local port, if the target is a usual port of

@@ -42,7 +42,7 @@ func factsOf(v feed.View, n protocol.NodeInfo, now time.Time) (facts, details []
 		presence = "online, " + presence
 	}
 	if n.Online && n.ConnectedAt > 0 {
-		presence += ", connected since " + wording.When(n.ConnectedAt, now)
+		presence += ", connected since " + format.When(n.ConnectedAt, now)
 	}
 	list.Add("Status", format.Capital(presence))
 	list.Add("System", platformText(n))
@@ -79,7 +79,7 @@ func accessText(v feed.View, d protocol.Device, until int64, now time.Time) stri
 	if d.Role == protocol.RoleNode {
 		name = v.Machines.Name(d.NodeID)
 	}
-	text := fmt.Sprintf("“%s” has access until %s.", name, wording.When(until, now))
+	text := fmt.Sprintf("“%s” has access until %s.", name, format.When(until, now))
 	switch {
 	case until == 0:
 		text = fmt.Sprintf("“%s” has access until you revoke it.", name)
@@ -94,7 +94,7 @@ func accessText(v feed.View, d protocol.Device, until int64, now time.Time) stri
 
 func accessFact(d protocol.Device, now time.Time) wording.Fact {
 	if d.ExpiresAt > 0 {
-		return wording.Fact{Name: "Access", Text: "Until " + wording.When(d.ExpiresAt, now)}
+		return wording.Fact{Name: "Access", Text: "Until " + format.When(d.ExpiresAt, now)}
 	}
 	return wording.Fact{Name: "Access", Text: "Until revoked"}
 }
@@ -114,14 +114,14 @@ func pairedFacts(p feed.Pairing, v feed.View, n protocol.NodeInfo, now time.Time
 	facts = append(facts, wording.Fact{Name: "Fingerprint", Text: format.Words(d.Words)})
 	switch {
 	case d.RevokedAt > 0:
-		facts[0].Text = "Revoked " + wording.When(d.RevokedAt, now) + wording.By(d.RevokedBy)
+		facts[0].Text = "Revoked " + format.When(d.RevokedAt, now) + wording.By(d.RevokedBy)
 	case hasExpired(d, now):
-		facts[0].Text = "Expired " + wording.When(d.ExpiresAt, now)
+		facts[0].Text = "Expired " + format.When(d.ExpiresAt, now)
 	default:
 		facts = slices.Insert(facts, 1, accessFact(d, now))
 	}
 	if d.PairedAt > 0 {
-		details = append(details, wording.Fact{Name: "Paired", Text: format.Capital(wording.When(d.PairedAt, now)) + wording.By(d.PairedBy)})
+		details = append(details, wording.Fact{Name: "Paired", Text: format.Capital(format.When(d.PairedAt, now)) + wording.By(d.PairedBy)})
 	}
 	return facts, details
 }
@@ -147,7 +147,7 @@ func clientLine(d protocol.Device, now time.Time) string {
 	if hasExpired(d, now) {
 		may = ""
 	} else if d.ExpiresAt > 0 {
-		may += " until " + wording.When(d.ExpiresAt, now)
+		may += " until " + format.When(d.ExpiresAt, now)
 	}
 	return wording.Join(" · ", may, question.SystemName(d.OS), d.Address)
 }
@@ -157,9 +157,9 @@ func clientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) 
 	var list wording.Facts
 	switch {
 	case d.RevokedAt > 0:
-		list.Add("Status", "Revoked "+wording.When(d.RevokedAt, now)+wording.By(d.RevokedBy))
+		list.Add("Status", "Revoked "+format.When(d.RevokedAt, now)+wording.By(d.RevokedBy))
 	case hasExpired(d, now):
-		list.Add("Status", "Expired "+wording.When(d.ExpiresAt, now))
+		list.Add("Status", "Expired "+format.When(d.ExpiresAt, now))
 	default:
 		list.Add("Status", format.Capital(clientPresence(v, d, now)))
 		list.Add("Permissions", format.Capital(question.RightsText(d.Scopes)))
@@ -173,10 +173,10 @@ func clientFacts(p feed.Pairing, v feed.View, d protocol.Device, now time.Time) 
 	list.Add("Version", d.Version)
 	list.Add("Host", wording.Join(", ", d.Hostname, d.Address))
 	if d.LastSeenAt > 0 && hasExpired(d, now) { // otherwise the heading shows it
-		list.Add("Last seen", format.Capital(wording.When(d.LastSeenAt, now)))
+		list.Add("Last seen", format.Capital(format.When(d.LastSeenAt, now)))
 	}
 	if d.PairedAt > 0 {
-		list.Add("Paired", format.Capital(wording.When(d.PairedAt, now))+wording.By(d.PairedBy))
+		list.Add("Paired", format.Capital(format.When(d.PairedAt, now))+wording.By(d.PairedBy))
 	}
 	for _, m := range p.Devices {
 		if m.Role == protocol.RoleNode && m.RevokedAt == 0 && d.Fingerprint != "" && m.Fingerprint == d.Fingerprint {

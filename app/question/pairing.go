@@ -2,12 +2,12 @@ package question
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"time"
 
 	"fairlead/app/feed"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/display"
 )
@@ -28,7 +28,7 @@ func RequestText(r protocol.Question, now time.Time) string {
 		text += " It may " + RightsText(r.Pairing.Device.Scopes) + "."
 	}
 	if r.Pairing.Device.ExpiresAt > 0 {
-		text += " Access ends " + wording.When(r.Pairing.Device.ExpiresAt, now) + "."
+		text += " Access ends " + format.When(r.Pairing.Device.ExpiresAt, now) + "."
 	}
 	return text
 }
@@ -42,34 +42,15 @@ func RequestSource(r protocol.Question) string {
 	return wording.Join(" · ", SystemName(r.Pairing.Device.OS), r.Pairing.Device.Address, host)
 }
 
-var rightsText = []struct {
-	scope protocol.Scope
-	text  string
-}{
-	{protocol.ScopeRead, "view"},
-	{protocol.ScopeChat, "chat"},
-	{protocol.ScopeInvoke, "run tools"},
-	{protocol.ScopeApprove, "answer approvals"},
-	{protocol.ScopeAdmin, "change settings"},
-}
-
-// RightsText describes what a client may do: look and chat.
+// RightsText describes what a client may do: view and chat.
 func RightsText(scopes []protocol.Scope) string {
-	var may []string
-	for _, r := range rightsText {
-		if slices.Contains(scopes, r.scope) {
-			may = append(may, r.text)
-		}
-	}
-	switch n := len(may); n {
+	switch may := protocol.Permissions(scopes...); len(may) {
 	case 0:
 		return "do nothing"
-	case 1:
-		return may[0]
-	case len(rightsText):
+	case len(protocol.ClientScopes):
 		return "do everything you can"
 	default:
-		return strings.Join(may[:n-1], ", ") + " and " + may[n-1]
+		return format.Enumerate(may)
 	}
 }
 

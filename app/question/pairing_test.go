@@ -41,7 +41,7 @@ func TestRequestsAreShownInWords(t *testing.T) {
 func TestRightsOfAWindowAreShownInWords(t *testing.T) {
 	for want, scopes := range map[string][]protocol.Scope{
 		"do nothing": nil, "view": {protocol.ScopeRead}, "view and chat": {protocol.ScopeChat, protocol.ScopeRead},
-		"view, chat and answer approvals": {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},
+		"view, chat and answer questions": {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeApprove},
 		"do everything you can":           {protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin},
 	} {
 		if got := RightsText(scopes); got != want {

@@ -85,7 +85,7 @@ func (d *detail) heading() []fyne.CanvasObject {
 	heading.SetStyle(fyne.TextStyle{Bold: true})
 	about := originText(r)
 	if r.CreatedAt != 0 {
-		about += ", " + wording.When(r.CreatedAt, d.p.now())
+		about += ", " + format.When(r.CreatedAt, d.p.now())
 	}
 	if use := useText(r, d.p.now()); use != "" {
 		about += " · " + use

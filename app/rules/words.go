@@ -35,7 +35,7 @@ func useText(r protocol.Rule, now time.Time) string {
 	case r.Hits == 0:
 		return "not used yet"
 	}
-	return format.Plural(int(r.Hits), "use") + ", last " + wording.When(r.LastUsed, now)
+	return format.Plural(int(r.Hits), "use") + ", last " + format.When(r.LastUsed, now)
 }
 
 // countText says how many rules are shown, what happens without a rule, and how many are off.

@@ -13,7 +13,6 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/repeat"
@@ -86,9 +85,9 @@ func (d *detail) item(r protocol.CronRun) widgets.ListItem {
 	}
 	took := ""
 	if r.DurationMs > 0 { // it ran
-		took = wording.DurationText(time.Duration(r.DurationMs) * time.Millisecond)
+		took = format.Duration(time.Duration(r.DurationMs) * time.Millisecond)
 	}
-	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: wording.When(r.Ts, d.p.now()), Text: word, Detail: took}
+	return widgets.ListItem{Icon: shown.icon, Color: shown.color, Title: format.When(r.Ts, d.p.now()), Text: word, Detail: took}
 }
 
 func (d *detail) draw() fyne.CanvasObject {

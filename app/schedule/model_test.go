@@ -215,8 +215,8 @@ func TestPreviewComesFromTheGateway(t *testing.T) {
 		})
 	}, func(t *testing.T, a *feed.Feed, _ *feedtest.Gateway) {
 		s, form := newModel(a), newFields()
-		if got, err := s.Preview(t.Context(), form, now); err != nil || got != "Every day at 09:00 (UTC). Next: tomorrow 09:00." {
-			t.Errorf(`got %q, %v; want no error and "Every day at 09:00 (UTC). Next: tomorrow 09:00."`, got, err)
+		if got, err := s.Preview(t.Context(), form, now); err != nil || got != "Every day at 09:00 (UTC). Next: tomorrow at 09:00." {
+			t.Errorf(`got %q, %v; want no error and "Every day at 09:00 (UTC). Next: tomorrow at 09:00."`, got, err)
 		}
 		form.TZ = "Mars"
 		_, err := s.Preview(t.Context(), form, now)

@@ -16,9 +16,9 @@ import (
 func nextRuns(j protocol.CronJob, p protocol.CronPreviewResult, now time.Time) string {
 	switch {
 	case j.State.NeedsApproval:
-		return "Waiting for your approval since " + wording.When(j.State.RunningAtMs, now) + "."
+		return "Waiting for your approval since " + format.When(j.State.RunningAtMs, now) + "."
 	case j.State.RunningAtMs > 0:
-		return "Running since " + wording.When(j.State.RunningAtMs, now) + "."
+		return "Running since " + format.When(j.State.RunningAtMs, now) + "."
 	case isFinished(j, now):
 		return "Finished. Edit it to set another time."
 	case !j.Enabled:
@@ -138,7 +138,7 @@ func (h Heartbeat) LastText(now time.Time) string {
 		parts = append(parts, "Next: "+wording.UntilText(*h.NextHeartbeatAt, now)+".")
 	}
 	if h.LastHeartbeatAt != nil {
-		parts = append(parts, "Last: "+wording.When(*h.LastHeartbeatAt, now)+".")
+		parts = append(parts, "Last: "+format.When(*h.LastHeartbeatAt, now)+".")
 	}
 	switch h.LastStatus {
 	case protocol.CronSkipped:

@@ -16,7 +16,7 @@ import (
 	"fairlead/app/lists"
 	"fairlead/app/style"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -157,7 +157,7 @@ func (p *Page) draw(problem string) {
 	case p.query == "":
 		o = widgets.NewEmptyPage("search", "Search your chats", "A message must contain all words, in any order. Put words in double quotes to find a phrase. Archived conversations are included.")
 	case len(p.hits) == 0 && p.searchedUntil != 0:
-		o = widgets.NewEmptyPage("search", "Still searching", "Nothing found so far, back to "+wording.When(p.searchedUntil, p.now())+".")
+		o = widgets.NewEmptyPage("search", "Still searching", "Nothing found so far, back to "+format.When(p.searchedUntil, p.now())+".")
 	case len(p.hits) == 0:
 		o = widgets.NewEmptyPage("search", "Nothing found", "No message contains all of these words. Try fewer words.")
 	default:
@@ -165,7 +165,7 @@ func (p *Page) draw(problem string) {
 		if p.next != 0 {
 			p.more.SetText(showOlder)
 			if p.searchedUntil != 0 {
-				p.more.SetText("Searching before " + wording.When(p.searchedUntil, p.now()) + "…")
+				p.more.SetText("Searching before " + format.When(p.searchedUntil, p.now()) + "…")
 			}
 			foot = widgets.Inset(style.Gap, 0, style.Gap, 0, widgets.Row(0, -1, p.more))
 		}

@@ -9,7 +9,7 @@ import (
 	"fairlead/app/host"
 	"fairlead/app/pagetest"
 	"fairlead/app/style"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -50,7 +50,7 @@ func TestRunningSearchShowsItsProgress(t *testing.T) {
 	p, _ := inPage(t)
 	p.query, p.wanted = "nas", 3
 	reached := pagetest.Noon.Add(-50 * time.Hour).UnixMilli()
-	when := wording.When(reached, pagetest.Clock())
+	when := format.When(reached, pagetest.Clock())
 	p.show(protocol.SessionsSearchResult{Next: 9, Reached: reached})
 	pagetest.Shows(t, p.Box, "Still searching", "Nothing found so far, back to "+when)
 	p.show(protocol.SessionsSearchResult{Hits: hits(2), Next: 7, Reached: reached})

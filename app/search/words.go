@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"fairlead/app/feed"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -20,7 +20,7 @@ func authorOf(v feed.View, h protocol.SearchHit, now time.Time) string {
 			who = verb + " on " + v.Machines.Name(node)
 		}
 	}
-	who += " · " + wording.When(h.Timestamp, now)
+	who += " · " + format.When(h.Timestamp, now)
 	if h.Archived {
 		who += " · earlier conversation"
 	}

@@ -56,7 +56,7 @@ func useText(u protocol.ServiceUse, now time.Time) string {
 	if u.RequestsToday > 0 {
 		requests = format.Plural(int(u.RequestsToday), "request today", "requests today")
 	}
-	return wording.Join(" · ", visitors, requests, "last used "+wording.When(u.LastUsedAt, now))
+	return wording.Join(" · ", visitors, requests, "last used "+format.When(u.LastUsedAt, now))
 }
 
 // factsOf lists what is known about an app.
@@ -72,7 +72,7 @@ func factsOf(v feed.View, s protocol.Service, use protocol.ServiceUse, now time.
 	} else {
 		list.Add("App", s.Target)
 	}
-	list.Add("Published", format.Capital(wording.When(s.CreatedAt, now)))
+	list.Add("Published", format.Capital(format.When(s.CreatedAt, now)))
 	list.Add("Use", format.Capital(useText(use, now)))
 	return list
 }
@@ -133,10 +133,10 @@ func visitorName(v protocol.ServiceVisitor) string {
 func visitText(v protocol.ServiceVisitor, now time.Time) string {
 	visit, until := "Not visiting now", ""
 	if v.Since > 0 {
-		visit = fmt.Sprintf("Visiting since %s from %s · %s", wording.When(v.Since, now), v.From, format.Plural(int(v.Requests), "request"))
+		visit = fmt.Sprintf("Visiting since %s from %s · %s", format.When(v.Since, now), v.From, format.Plural(int(v.Requests), "request"))
 	}
 	if v.ExpiresAt > 0 {
-		until = "signed in until " + wording.When(v.ExpiresAt, now)
+		until = "signed in until " + format.When(v.ExpiresAt, now)
 	}
 	return wording.Join(" · ", visit, until)
 }

@@ -15,7 +15,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/unsaved"
 	"fairlead/app/widgets"
-	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/pake"
 	"fairlead/gateway/protocol"
 )
@@ -174,7 +174,7 @@ func (e *gatewaysPage) load() {
 func (e *gatewaysPage) row(g Gateway) fyne.CanvasObject {
 	name := widgets.NewText(g.Name, style.ColorText, "text")
 	name.Ellipsis = true
-	text := strings.Join(g.Addresses, ", ") + " · paired " + wording.When(g.PairedAt.UnixMilli(), time.Now())
+	text := strings.Join(g.Addresses, ", ") + " · paired " + format.When(g.PairedAt.UnixMilli(), time.Now())
 	color := style.ColorMuted
 	switch {
 	case g.RefusedReason != "":

@@ -142,7 +142,7 @@ func factsOf(v feed.View, s protocol.ServerStatus, now time.Time) []wording.Fact
 	var list wording.Facts
 	state := stateWord(s.State)
 	if s.Since > 0 {
-		state += " since " + wording.When(s.Since, now)
+		state += " since " + format.When(s.Since, now)
 	}
 	list.Add("State", format.Capital(state))
 	list.Add("Calls itself", wording.Join(" ", s.Title, s.Version))

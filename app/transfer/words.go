@@ -105,7 +105,7 @@ func Line(v feed.View, t protocol.Transfer, now time.Time) string {
 	case protocol.TransferDone:
 		parts = []string{format.Size(t.BytesDone), "from " + EndOf(v, t, t.From), "", t.Route}
 		if took := t.EndedAt - t.StartedAt; t.StartedAt > 0 && took > 0 {
-			parts[2] = "in " + wording.DurationText(time.Duration(took)*time.Millisecond)
+			parts[2] = "in " + format.Duration(time.Duration(took)*time.Millisecond)
 		}
 	case protocol.TransferCancelled:
 		parts = []string{"Cancelled", progress}
@@ -139,7 +139,7 @@ func waitingParts(v feed.View, t protocol.Transfer, now time.Time) (parts []stri
 		parts = append(parts, "Waiting")
 	}
 	if t.ExpiresAt > 0 {
-		why = strings.TrimSpace(why + " (until " + wording.When(t.ExpiresAt, now) + ")")
+		why = strings.TrimSpace(why + " (until " + format.When(t.ExpiresAt, now) + ")")
 	}
 	return append(parts, why)
 }

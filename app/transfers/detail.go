@@ -14,6 +14,7 @@ import (
 	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -38,7 +39,7 @@ func (p *Page) open(t protocol.Transfer) {
 		widgets.NewField("Files", files(t)...),
 		widgets.NewField("From", widgets.NewSelectableText(transfer.EndOf(p.view, t, t.From))),
 		widgets.NewField("To", widgets.NewSelectableText(transfer.EndOf(p.view, t, t.To)+folder(t.Destination))),
-		widgets.NewField("When", widgets.NewSelectableText(wording.When(t.EndedAt, p.now()))),
+		widgets.NewField("When", widgets.NewSelectableText(format.When(t.EndedAt, p.now()))),
 	}
 	if len(t.Problems) > 0 {
 		var problems []fyne.CanvasObject

@@ -19,6 +19,7 @@ import (
 	"fairlead/app/transfer"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -107,7 +108,7 @@ func (p *Page) showHistory(h History, err error) {
 }
 
 func (p *Page) item(t protocol.Transfer) widgets.ListItem {
-	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: transfer.Title(p.view, t), Text: wording.ShortenPaths(transfer.Line(p.view, t, p.now())), Detail: wording.When(t.EndedAt, p.now())}
+	item := widgets.ListItem{Icon: "check", Color: style.ColorGood, Title: transfer.Title(p.view, t), Text: wording.ShortenPaths(transfer.Line(p.view, t, p.now())), Detail: format.When(t.EndedAt, p.now())}
 	item.Full = wording.FullTime(t.EndedAt, p.now())
 	switch {
 	case t.State == protocol.TransferCancelled:

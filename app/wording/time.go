@@ -2,31 +2,11 @@ package wording
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"fairlead/gateway/peer/format"
 )
-
-// When formats a point in time: 10:41, tomorrow at 9:00, yesterday at 18:30, 3 May at 18:30.
-func When(ms int64, now time.Time) string {
-	t := time.UnixMilli(ms).In(now.Location())
-	clock := t.Format("15:04")
-	switch days := format.Days(now, t); {
-	case days == 0:
-		return clock
-	case days == 1:
-		return "tomorrow at " + clock
-	case days == -1:
-		return "yesterday at " + clock
-	case days > 1 && days < 7:
-		return t.Format("Monday") + " at " + clock
-	case t.Year() == now.Year():
-		return t.Format("2 Jan") + " at " + clock
-	}
-	return t.Format("2 Jan 2006")
-}
 
 // FullTime formats a point in time in full, for where the mouse is over a short one. 0 is empty.
 func FullTime(ms int64, now time.Time) string {
@@ -47,30 +27,9 @@ func UntilText(ms int64, now time.Time) string {
 	case d < time.Hour:
 		return fmt.Sprintf("in %d minutes", int(d.Round(time.Minute).Minutes()))
 	case d < 6*time.Hour:
-		return "in " + DurationText(d) + ", at " + When(ms, now)
+		return "in " + format.Duration(d) + ", at " + format.When(ms, now)
 	}
-	return When(ms, now)
-}
-
-// DurationText formats a duration: 12 s, 3 min, 2 h 5 min, 4 days.
-func DurationText(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 10*time.Second:
-		return strconv.FormatFloat(d.Round(100*time.Millisecond).Seconds(), 'f', 1, 64) + " s"
-	case d < 100*time.Second:
-		return fmt.Sprintf("%d s", int(d.Round(time.Second).Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
-	case d < 48*time.Hour:
-		d = d.Round(time.Minute)
-		if m := int(d.Minutes()) % 60; m > 0 {
-			return fmt.Sprintf("%d h %d min", int(d.Hours()), m)
-		}
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Round(24*time.Hour).Hours()/24))
+	return format.When(ms, now)
 }
 
 // ETAText formats an estimated duration.
@@ -144,7 +103,7 @@ func MinutesLeft(until int64, now time.Time) string {
 	if left <= time.Minute {
 		return "1 min left"
 	}
-	return DurationText(left) + " left"
+	return format.Duration(left) + " left"
 }
 
 // DayName formats a day: "Today", "Yesterday", "Sunday, 3 May", "3 May 2025".

@@ -34,7 +34,7 @@ func TestTimesAreWrittenInWords(t *testing.T) {
 	now := time.Date(2026, 3, 28, 20, 0, 0, 0, time.UTC)
 	for d, want := range map[time.Duration]string{
 		-time.Minute: "due now", time.Minute: "in a minute", 20 * time.Minute: "in 20 minutes", 2*time.Hour + 5*time.Minute: "in 2 h 5 min, at 22:05",
-		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027", 30 * 24 * time.Hour: "27 Apr at 20:00",
+		13 * time.Hour: "tomorrow at 09:00", 60 * time.Hour: "Tuesday at 08:00", 400 * 24 * time.Hour: "2 May 2027 at 20:00", 30 * 24 * time.Hour: "27 Apr at 20:00",
 	} {
 		if got := UntilText(now.Add(d).UnixMilli(), now); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)

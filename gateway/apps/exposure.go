@@ -8,13 +8,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// scopeWords say what an app with a scope may do.
-var scopeWords = map[protocol.Scope]string{
-	protocol.ScopeNetworkRead: "list machines", protocol.ScopeShell: "run commands", protocol.ScopeFilesRead: "read files",
-	protocol.ScopeFilesWrite: "change files", protocol.ScopeNetRead: "diagnose networks", protocol.ScopeForward: "open forwards",
-	protocol.ScopeNodeRegister: "make invitations for machines", protocol.ScopeService: "publish apps", protocol.ScopeAllTools: "use every other tool",
-}
-
 // Exposures states what the apps and tokens with access reach.
 func (a *Apps) Exposures(context.Context) ([]protocol.Exposure, error) {
 	var list []protocol.Exposure
@@ -43,12 +36,7 @@ func (a *Apps) Exposures(context.Context) ([]protocol.Exposure, error) {
 
 // reach says what an app may do, and where.
 func (a *Apps) reach(app protocol.App) string {
-	var may, on []string
-	for _, s := range app.Scopes {
-		if words, ok := scopeWords[s]; ok {
-			may = append(may, words)
-		}
-	}
+	var on []string
 	for _, id := range app.Nodes {
 		name := string(id)
 		if n, ok := a.machines.Node(id); ok {
@@ -60,5 +48,5 @@ func (a *Apps) reach(app protocol.App) string {
 	if len(on) > 0 {
 		where = format.Enumerate(on)
 	}
-	return fmt.Sprintf("May %s on %s. You are asked as your rules say.", format.Enumerate(may), where)
+	return fmt.Sprintf("May %s on %s. You are asked as your rules say.", format.Enumerate(protocol.Permissions(app.Scopes...)), where)
 }

@@ -19,7 +19,7 @@ func TestTimeLimitExcludesWaitingForThePerson(t *testing.T) {
 		asks.TimeoutSeconds = 20
 		asking := r.add(protocol.CronAddParams{Schedule: &protocol.CronSchedule{Kind: protocol.CronAt, AtMs: at(0)}, Spec: asks})
 		time.Sleep(time.Hour)
-		if got := r.runs(); len(got) != 1 || got[0] != "error it took longer than 20 seconds and was stopped" {
+		if got := r.runs(); len(got) != 1 || got[0] != "error it took longer than 20 s and was stopped" {
 			t.Errorf("got history %q, want one stopped run", got)
 		}
 		if r.job(asking.ID).State.RunningAtMs == 0 {

@@ -9,12 +9,6 @@ import (
 	"fairlead/gateway/protocol"
 )
 
-// scopeWords say what a client with a scope may do.
-var scopeWords = map[protocol.Scope]string{
-	protocol.ScopeRead: "read everything", protocol.ScopeChat: "chat", protocol.ScopeInvoke: "use machines directly",
-	protocol.ScopeApprove: "answer questions", protocol.ScopeAdmin: "change settings",
-}
-
 // Devices are the paired devices as ways in.
 type Devices struct {
 	Paired interface {
@@ -55,11 +49,5 @@ func reach(d protocol.Device, name string) string {
 	if d.Role == protocol.RoleNode {
 		return "Runs calls as the machine " + name + ", and reaches nothing else here."
 	}
-	var may []string
-	for _, s := range d.Scopes {
-		if words, ok := scopeWords[s]; ok {
-			may = append(may, words)
-		}
-	}
-	return "A window or command line that may " + format.Enumerate(may) + "."
+	return "A window or command line that may " + format.Enumerate(protocol.Permissions(d.Scopes...)) + "."
 }

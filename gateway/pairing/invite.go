@@ -27,12 +27,9 @@ type invite struct {
 	usedBy  string // fingerprint of the device that used it
 }
 
-// ClientScopes are the scopes that a client may be granted.
-var ClientScopes = []protocol.Scope{protocol.ScopeRead, protocol.ScopeChat, protocol.ScopeInvoke, protocol.ScopeApprove, protocol.ScopeAdmin}
-
 func checkScopes(scopes []protocol.Scope) error {
 	for _, s := range scopes {
-		if !slices.Contains(ClientScopes, s) {
+		if !slices.Contains(protocol.ClientScopes, s) {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("%.40q is not a permission; a client can have read, chat, invoke, approve and admin", s))
 		}
 	}

@@ -266,7 +266,7 @@ func MayGive(who auth.Principal, scopes []protocol.Scope) error {
 		return nil
 	}
 	if len(scopes) == 0 {
-		scopes = ClientScopes
+		scopes = protocol.ClientScopes
 	}
 	for _, scope := range scopes {
 		if !who.Has(scope) {

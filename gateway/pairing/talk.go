@@ -189,7 +189,7 @@ func newDevice(g *pake.Gateway, invitation *invite, address string) (protocol.De
 	case protocol.RoleClient:
 		d.NodeID, d.Reach = "", nil
 		if d.Scopes == nil {
-			d.Scopes = ClientScopes
+			d.Scopes = protocol.ClientScopes
 		}
 	default:
 		return d, protocol.ErrBadRequest.With("role must be node or client")

@@ -91,7 +91,7 @@ func TestTheStateSaysThatAServerHasNotAnsweredYet(t *testing.T) {
 		m := runFor(t, silentMachine{}, 15*time.Second)
 		s, _ := m.find("srv")
 		got := s.status()
-		if want := "it has not answered for 10 seconds; it wrote: waiting for Godot"; got.State != protocol.ServerStarting || got.Error != want {
+		if want := "it has not answered for 10 s; it wrote: waiting for Godot"; got.State != protocol.ServerStarting || got.Error != want {
 			t.Errorf("got %s: %q, want starting: %q", got.State, got.Error, want)
 		}
 	})

@@ -53,7 +53,7 @@ func TestAVisitEndsAfterAQuarterOfAnHourWithoutARequest(t *testing.T) {
 		began := "began to visit The app, from pipe by visitor ann@example.com"
 		wantLines(t, s.visitLines(t), began)
 		time.Sleep(quietAfter + publishEvery)
-		ended := "ended the visit to The app, from pipe, after 28 minutes: 3 requests, 15 B to the visitor, 30 B from the visitor by visitor ann@example.com"
+		ended := "ended the visit to The app, from pipe, after 28 min: 3 requests, 15 B to the visitor, 30 B from the visitor by visitor ann@example.com"
 		wantLines(t, s.visitLines(t), began, ended)
 		wantPage(t, b, v, http.StatusOK, "hello")
 		end := stream(t, b, v)
@@ -63,7 +63,7 @@ func TestAVisitEndsAfterAQuarterOfAnHourWithoutARequest(t *testing.T) {
 		s.stop()
 		wantEnd(t, end, time.Second)
 		wantLines(t, s.visitLines(t), began, ended, began,
-			"ended the visit to The app, from pipe, after 30 minutes: 2 requests, 5 B to the visitor, 0 B from the visitor by visitor ann@example.com")
+			"ended the visit to The app, from pipe, after 30 min: 2 requests, 5 B to the visitor, 0 B from the visitor by visitor ann@example.com")
 		s.stop = func() {}
 	})
 }
@@ -78,7 +78,7 @@ func TestAVisitEndsWithItsService(t *testing.T) {
 		wantEnd(t, end, time.Second)
 		synctest.Wait()
 		wantLines(t, s.visitLines(t), "began to visit The app, from pipe by everyone",
-			"ended the visit to The app, from pipe, after 0 milliseconds: 1 request, 0 B to the visitor, 0 B from the visitor by everyone")
+			"ended the visit to The app, from pipe, after 0 ms: 1 request, 0 B to the visitor, 0 B from the visitor by everyone")
 	})
 }
 

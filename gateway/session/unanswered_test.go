@@ -27,7 +27,7 @@ func TestARunThatNobodyAnswersComesToItsEnd(t *testing.T) {
 		}
 		g.end(g.send("still there?").RunID)
 		words := g.words(chat)
-		if len(words) != 6 || !strings.HasPrefix(words[2], "toolResult: Error: Nobody answered the question within 20 milliseconds, so the call was not run.") ||
+		if len(words) != 6 || !strings.HasPrefix(words[2], "toolResult: Error: Nobody answered the question within 20 ms, so the call was not run.") ||
 			strings.Contains(words[2], "do not request it again now") == (who.Kind == auth.KindOwner) || words[3] != "assistant: It was not made." || words[5] != "assistant: Here." {
 			t.Errorf("%s: got %q, want an unanswered call and two answers", who, words)
 		}

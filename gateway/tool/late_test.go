@@ -152,7 +152,7 @@ func TestASilentMachineLeavesATimedOutCallUnknown(t *testing.T) {
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.cfg.Timeouts.Tool = 30
 	res := g.mustRun(command("a", "make"))
-	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30 milliseconds") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
+	if res.Info.State != protocol.CallUnknown || !strings.Contains(res.Content.Text(), "took longer than 30 ms") || !strings.Contains(res.Content.Text(), "do not repeat it without checking") {
 		t.Errorf("got %+v; want an unknown result after 30 milliseconds", res)
 	}
 	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || f.Retryable {

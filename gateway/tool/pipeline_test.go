@@ -276,7 +276,7 @@ func TestCallThatTakesTooLongIsStopped(t *testing.T) {
 	g.cfg.ToolApproval.DefaultDecision = "allow"
 	g.cfg.Timeouts.Tool = 300
 	res := g.mustRun(command("a", "make"))
-	if res.Info.State != protocol.CallFailed || !strings.Contains(res.Content.Text(), "took longer than 300 milliseconds") || !strings.Contains(res.Content.Text(), "half") {
+	if res.Info.State != protocol.CallFailed || !strings.Contains(res.Content.Text(), "took longer than 300 ms") || !strings.Contains(res.Content.Text(), "half") {
 		t.Errorf("got %+v; want a failed call with its output so far", res)
 	}
 	if f := res.Info.Fault; f == nil || f.Code != protocol.FaultTimeout || !f.Retryable {

@@ -176,7 +176,7 @@ func TestInvalidListingSendsNothing(t *testing.T) {
 		"no answer": {func(ctx context.Context) (json.RawMessage, error) {
 			<-ctx.Done()
 			return nil, context.Cause(ctx)
-		}, "b did not list its files within 1 minute"},
+		}, "b did not list its files within 1 min"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(s *testEngine) { s.kinds, s.oneTool = nil, c.glob }, func(s *testEngine) {

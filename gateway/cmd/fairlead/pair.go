@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"fairlead/gateway"
-	"fairlead/gateway/pairing"
 	"fairlead/gateway/peer/format"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
@@ -105,7 +104,7 @@ func (p pairFlags) check(cmd *cobra.Command, args []string, invitation string) e
 		return usageError("--minutes must be 1 to 60, not %d", p.minutes)
 	case p.days < 0 || p.days > 3650:
 		return usageError("--days must be 1 to 3650, or 0 for no expiry, not %d", p.days)
-	case slices.ContainsFunc(p.scopes, func(s string) bool { return !slices.Contains(pairing.ClientScopes, protocol.Scope(s)) }):
+	case slices.ContainsFunc(p.scopes, func(s string) bool { return !slices.Contains(protocol.ClientScopes, protocol.Scope(s)) }):
 		return usageError("--may must be a list of read, chat, invoke, approve and admin, not %q", strings.Join(p.scopes, ","))
 	// Otherwise an unset variable of a script would grant all rights.
 	case cmd.Flags().Changed("may") && len(p.scopes) == 0:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -164,54 +163,6 @@ func Enumerate(words []string) string {
 
 // Words formats the words of a key or of a pairing, which people compare on two screens.
 func Words(words []string) string { return strings.Join(words, "-") }
-
-// Days returns how many days of the calendar pass from one time to another, each in its own zone.
-func Days(from, to time.Time) int {
-	date := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC) }
-	return int(date(to).Sub(date(from)) / (24 * time.Hour))
-}
-
-// Ago formats the time since then, in Unix milliseconds: just now, 5 min ago, 3 h ago, yesterday,
-// 4 days ago, 3 May, 3 May 2025.
-func Ago(ms int64, now time.Time) string {
-	t := time.UnixMilli(ms).In(now.Location())
-	days := Days(t, now)
-	switch d := now.Sub(t); {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	case days == 1:
-		return "yesterday"
-	case days < 7:
-		return fmt.Sprintf("%d days ago", days)
-	case t.Year() == now.Year():
-		return t.Format("2 Jan")
-	}
-	return t.Format("2 Jan 2006")
-}
-
-// Duration formats a time span in words: 5 minutes, 1 minute 30 seconds, 2 hours. Less than a second is
-// given in milliseconds.
-func Duration(d time.Duration) string {
-	if d < time.Second {
-		return Plural(int((d+time.Millisecond-1)/time.Millisecond), "millisecond")
-	}
-	var parts []string
-	d = d.Round(time.Second)
-	for _, unit := range []struct {
-		size time.Duration
-		name string
-	}{{time.Hour, "hour"}, {time.Minute, "minute"}, {time.Second, "second"}} {
-		if n := int(d / unit.size); n > 0 {
-			parts = append(parts, Plural(n, unit.name))
-		}
-		d %= unit.size
-	}
-	return strings.Join(parts, " ")
-}
 
 // Dollars formats a cost.
 func Dollars(v float64) string {

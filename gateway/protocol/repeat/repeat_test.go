@@ -106,10 +106,10 @@ func TestSentenceNamesTheNextRuns(t *testing.T) {
 	}
 	once := protocol.CronPreviewResult{Schedule: protocol.CronSchedule{Kind: protocol.CronAt, AtMs: new(ms(26, 21))}, NextRunsMs: []int64{ms(26, 21)}}
 	for want, got := range map[string]string{
-		"Every weekday at 09:00 (Europe/Berlin). Next: tomorrow 09:00, Mon 09:00, Tue 09:00.":                    Sentence(weekdays, now),
-		"Every weekday at 09:00 (Europe/Berlin). Next, in your time zone: tomorrow 08:00, Mon 07:00, Tue 07:00.": Sentence(weekdays, now.UTC()),
-		"Once, today 21:00.": Sentence(once, now),
-		"No further runs.":   NextText(nil, "", now),
+		"Every weekday at 09:00 (Europe/Berlin). Next: tomorrow at 09:00, Monday at 09:00, Tuesday at 09:00.":                    Sentence(weekdays, now),
+		"Every weekday at 09:00 (Europe/Berlin). Next, in your time zone: tomorrow at 08:00, Monday at 07:00, Tuesday at 07:00.": Sentence(weekdays, now.UTC()),
+		"Once, today at 21:00.": Sentence(once, now),
+		"No further runs.":      NextText(nil, "", now),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -62,7 +62,7 @@ func join[T any](items []T, text func(T) string) string {
 }
 
 // Text describes a schedule, without its time zone: every 2 hours, every weekday at 09:00, once,
-// tomorrow 09:00.
+// tomorrow at 09:00.
 func Text(s protocol.CronSchedule, now time.Time) string {
 	switch s.Kind {
 	case protocol.CronAt:
@@ -187,27 +187,17 @@ func minutesText(expr string) string {
 	return ""
 }
 
-// When describes a time in the near future or past, in the zone of now: tomorrow 09:00, Fri 09:00,
-// 3 May 09:00.
+// When formats a point in time like [format.When], and names the day also if it is today.
 func When(ms int64, now time.Time) string {
-	t := time.UnixMilli(ms).In(now.Location())
-	switch days := format.Days(now, t); {
-	case days == 0:
-		return t.Format("today 15:04")
-	case days == 1:
-		return t.Format("tomorrow 15:04")
-	case days == -1:
-		return t.Format("yesterday 15:04")
-	case days > 1 && days < 7:
-		return t.Format("Mon 15:04")
-	case t.Year() == now.Year():
-		return t.Format("2 Jan 15:04")
+	text := format.When(ms, now)
+	if format.Days(now, time.UnixMilli(ms).In(now.Location())) == 0 {
+		return "today at " + text
 	}
-	return t.Format("2 Jan 2006 15:04")
+	return text
 }
 
 // Sentence describes a previewed schedule with its next runs: Every weekday at 09:00
-// (Europe/Berlin). Next: tomorrow 09:00, Fri 09:00, Mon 09:00.
+// (Europe/Berlin). Next: tomorrow at 09:00, Monday at 09:00.
 func Sentence(p protocol.CronPreviewResult, now time.Time) string {
 	text := format.Capital(Text(p.Schedule, now))
 	if p.Schedule.Kind == protocol.CronExpr && p.TimeZone != "" {

@@ -9,6 +9,7 @@ import (
 
 	"fairlead/gateway/auth"
 	"fairlead/gateway/catalog"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -76,7 +77,7 @@ func Document(tools []catalog.Tool, version string) any {
 	}}
 	scopes := object{}
 	for _, s := range protocol.AppScopes {
-		scopes[string(s)] = scopeTexts[s]
+		scopes[string(s)] = format.Capital(format.Enumerate(protocol.Permissions(s)))
 	}
 	return object{
 		"openapi": "3.1.0",
@@ -102,11 +103,6 @@ func Document(tools []catalog.Tool, version string) any {
 			},
 		},
 	}
-}
-
-var scopeTexts = map[protocol.Scope]string{
-	protocol.ScopeNetworkRead: "List machines", protocol.ScopeShell: "Run commands", protocol.ScopeFilesRead: "Read files", protocol.ScopeFilesWrite: "Change files",
-	protocol.ScopeNetRead: "Network diagnostics", protocol.ScopeNodeRegister: "Invitations for machines", protocol.ScopeForward: "Forwards to ports of machines", protocol.ScopeService: "Publish apps of machines", protocol.ScopeAllTools: "Every other tool",
 }
 
 func operation(t catalog.Tool) object {
