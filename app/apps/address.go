@@ -25,8 +25,7 @@ func (a mcpAddress) line(e host.Env) fyne.CanvasObject {
 	if a == "" {
 		return widgets.NewParagraph(noAddress, style.ColorMuted, style.SizeSmall)
 	}
-	text := widgets.NewText("Apps connect over MCP at "+string(a), style.ColorMuted, style.SizeSmall)
-	text.Ellipsis = true
+	text := widgets.NewParagraph("Apps connect over MCP at "+string(a), style.ColorMuted, style.SizeSmall)
 	button := a.copyButton(e)
 	button.Quiet = true
 	return widgets.Row(style.Inside, 0, text, button)
