@@ -10,10 +10,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -60,6 +62,7 @@ func (g *gallery) fill() {
 	})
 	g.publish(here, `"title":"Wiki","proxy_target_url":"3000","authorized_emails":["ann@company.com","*@company.com"]`)
 	g.publish(here, `"title":"Demo","proxy_target_url":"5173","auth_required":false`)
+	g.fillWaysIn()
 	exe, err := os.Executable()
 	if err != nil {
 		g.t.Fatal(err)
@@ -77,12 +80,43 @@ func (g *gallery) publish(node protocol.NodeID, args string) {
 		_, err := client.Call(context.Background(), g.c, protocol.CatalogCall, protocol.CatalogCallParams{Tool: "service_publish", Args: json.RawMessage(`{"node_id":"` + string(node) + `",` + args + `}`)})
 		done <- err
 	}()
-	g.waitFor("the question about an app", func() bool { return openQuestions(g.c) == 1 })
-	q := call(g, protocol.QuestionList, protocol.Empty{}).Questions[0]
-	call(g, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionAllow, Scope: protocol.ScopeOnce})
+	g.allow(protocol.AskCall)
 	if err := <-done; err != nil {
 		g.t.Fatal(err)
 	}
+}
+
+// allow answers a question of a kind once it is asked.
+func (g *gallery) allow(kind string) {
+	g.t.Helper()
+	var asked protocol.Question
+	g.waitFor("a question of the kind "+kind, func() bool {
+		list := call(g, protocol.QuestionList, protocol.Empty{}).Questions
+		i := slices.IndexFunc(list, func(q protocol.Question) bool { return q.Kind == kind })
+		if i >= 0 {
+			asked = list[i]
+		}
+		return i >= 0
+	})
+	call(g, protocol.QuestionAnswer, allowAnswer(asked))
+}
+
+// fillWaysIn opens ways in of the kinds that are not open yet: a channel, a token, an app, a paired
+// machine and a forward.
+func (g *gallery) fillWaysIn() {
+	g.t.Helper()
+	g.connectChannel()
+	call(g, protocol.TokenCreate, protocol.TokenCreateParams{Name: "Backup script", Scopes: []protocol.Scope{protocol.ScopeFilesRead}})
+	(&browser{g.program, "http://" + g.addr}).signIn("Paper editor", "network.read fs.read")
+	g.allow(protocol.AskApp)
+	g.takePairing()
+	g.allow(protocol.AskPair)
+	g.openByPalette("Forward a port")
+	g.waitTextIn(mainWindow, "Port of the machine", content)
+	_, port, _ := strings.Cut(porttest.Free(g.t), ":") // the form suggests the same one on this computer
+	g.typeText(port)
+	g.keys("Return")
+	g.waitFor("a forward", func() bool { return len(call(g, protocol.ForwardList, protocol.Empty{}).Forwards) == 1 })
 }
 
 func (g *gallery) fillFolder() {

@@ -5,12 +5,13 @@ package desktoptest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -190,6 +191,7 @@ func TestGalleryOfQuestions(t *testing.T) {
 	call(g, protocol.SessionPatch, protocol.SessionPatchParams{SessionKey: protocol.MainSession, Label: &name})
 	g.takeQuestion("run make -j4 && sudo systemctl restart parser")
 	g.takeQuestion("replace project with programme in README.md")
+	g.takePublishing()
 
 	(&browser{g.program, "http://" + g.addr}).signIn("Paper editor", "network.read fs.read fs.write shell.exec")
 	g.takeDialog("^Connect .*Paper editor", "app")
@@ -269,20 +271,43 @@ func (g *gallery) lastResult(key protocol.SessionKey) string {
 	return m[len(m)-1].Content.Text()
 }
 
+// takePublishing takes pictures of the questions about a published app: whether to publish it, whether
+// this computer may connect to it, and whether a visitor may visit it.
+func (g *gallery) takePublishing() {
+	g.t.Helper()
+	here := g.thisComputer()
+	publish := func(args string) {
+		go client.Call(context.Background(), g.c, protocol.CatalogCall, protocol.CatalogCallParams{Tool: "service_publish", Args: json.RawMessage(`{"node_id":"` + string(here) + `",` + args + `}`)})
+	}
+	publish(`"title":"Wiki","proxy_target_url":"3000","auth_required":false`)
+	g.takeDialog(question, "publish")
+
+	publish(`"title":"Printer","proxy_target_url":"https://10.0.0.7:8443"`) // its certificate is looked at before the question
+	const reach = "^Allow connections"
+	w := g.waitWindow(reach)
+	g.takePictures(reach, "question-reach", windowSize{"usual", w.w, w.h}, windowSizes[1])
+	g.activate(g.waitWindow(reach))
+	g.keys("ctrl+w") // denies
+	g.waitNoWindow(reach)
+	g.activate(g.waitWindow(question))
+	g.keys("Escape")
+	g.waitNoWindow(question)
+
+	g.publish(here, `"title":"Wiki","proxy_target_url":"3000"`)
+	wiki := call(g, protocol.ServicesList, protocol.Empty{}).Services[0]
+	g.read(g.browser().PostForm(wiki.URL+"/.fairlead/ask", url.Values{"email": {"ann@company.com"}, "message": {"Ann from the club"}}))
+	g.openByPalette("Needs you")
+	g.takeMainWindow("needs-you-visit")
+	for _, q := range call(g, protocol.QuestionList, protocol.Empty{}).Questions {
+		call(g, protocol.QuestionAnswer, protocol.QuestionAnswerParams{ID: q.ID, Hash: q.Hash, Decision: protocol.DecisionDeny})
+	}
+}
+
 // takeWidening pairs a machine, which then offers more.
 func (g *gallery) takeWidening() {
 	g.t.Helper()
 	command := g.takePairing()
-	var asked protocol.Question
-	g.waitFor("the pairing", func() bool {
-		for _, q := range call(g, protocol.QuestionList, protocol.Empty{}).Questions {
-			if q.Kind == protocol.AskPair {
-				asked = q
-			}
-		}
-		return asked.ID != ""
-	})
-	call(g, protocol.QuestionAnswer, allowAnswer(asked))
+	g.allow(protocol.AskPair)
 	g.waitNoWindow("^Pair ")
 	node := command("node", "--id", "tower", "--sandbox", "full", "--network", "allowed")
 	if err := node.Start(); err != nil {
@@ -314,8 +339,8 @@ func (g *gallery) takePairing() (command func(args ...string) *exec.Cmd) {
 	return command
 }
 
-// takeSender lets an unknown person write to the agent on a channel.
-func (g *gallery) takeSender() {
+// connectChannel connects a program that carries messages of Telegram.
+func (g *gallery) connectChannel() *client.Client {
 	g.t.Helper()
 	token, err := keychain.Open(g.home).Get(gateway.TokenName)
 	if err != nil {
@@ -337,7 +362,13 @@ func (g *gallery) takeSender() {
 	go func() { defer close(done); c.Run(ctx) }()
 	g.t.Cleanup(func() { cancel(); <-done })
 	<-up
-	if _, err := client.Call(ctx, c, protocol.ChannelInbound, protocol.ChannelInboundParams{
+	return c
+}
+
+// takeSender lets an unknown person write to the agent on a channel.
+func (g *gallery) takeSender() {
+	g.t.Helper()
+	if _, err := client.Call(context.Background(), g.connectChannel(), protocol.ChannelInbound, protocol.ChannelInboundParams{
 		Channel: "telegram", AccountID: "me", Peer: protocol.Peer{Kind: protocol.PeerDM, ID: "5550100", Name: "Anna"}, Sender: &protocol.Sender{ID: "5550100", Name: "Anna"},
 		Message: protocol.ChannelMessage{ID: "1", Text: "Hello, can you send me the photos of last summer?"},
 	}); err != nil {
@@ -367,16 +398,7 @@ func (g *gallery) takeInput() {
 		return len(r.Servers) == 1 && r.Servers[0].State == protocol.ServerReady
 	})
 	call(g, protocol.ChatSend, protocol.ChatSendParams{SessionKey: "agent:main:paper", Message: "order paper"})
-	var asked protocol.Question
-	g.waitFor("the call", func() bool {
-		list := call(g, protocol.QuestionList, protocol.Empty{}).Questions
-		i := slices.IndexFunc(list, func(q protocol.Question) bool { return q.Kind == protocol.AskCall })
-		if i >= 0 {
-			asked = list[i]
-		}
-		return i >= 0
-	})
-	call(g, protocol.QuestionAnswer, allowAnswer(asked))
+	g.allow(protocol.AskCall)
 }
 
 // TestGalleryOfAnotherComputer takes pictures of a window that controls another computer.
