@@ -12,6 +12,7 @@ import (
 	"fairlead/app/opener"
 	"fairlead/app/pick"
 	"fairlead/app/send"
+	"fairlead/app/terminal"
 	"fairlead/app/window"
 	"fairlead/gateway/protocol"
 )
@@ -80,6 +81,8 @@ func (h pageHost) openPage(to host.Target) bool {
 		h.nav.open(archivesTitle, to)
 	case host.Machine, host.NewMachine, host.Forward:
 		h.nav.open(machinesTitle, to)
+	case host.Terminal:
+		h.nav.open(terminal.Title, to)
 	case host.Files:
 		if to == "" { // the one that was shown last
 			h.nav.open(filesTitle, nil)

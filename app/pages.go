@@ -27,6 +27,7 @@ import (
 	"fairlead/app/shortcuts"
 	"fairlead/app/sidebar"
 	"fairlead/app/skills"
+	"fairlead/app/terminal"
 	"fairlead/app/tools"
 	"fairlead/app/transfers"
 	"fairlead/app/window"
@@ -82,6 +83,7 @@ func (p *pages) passing() []host.Entry {
 		{Icon: "settings", Title: settingsTitle, New: p.settings, Stays: true},
 		{Icon: "search", Title: searchTitle, New: func(ctx context.Context) host.View { return search.New(ctx, p.env) }},
 		{Icon: "clock", Title: archivesTitle, New: func(ctx context.Context) host.View { return archive.New(ctx, p.env) }},
+		{Icon: "terminal", Title: terminal.Title, New: p.terminal},
 		{Icon: "question", Title: shortcuts.Title, New: func(context.Context) host.View { return p.keys() }},
 	}
 }
@@ -124,6 +126,13 @@ func (p *pages) machines(ctx context.Context) host.View {
 	return nodes.New(ctx, p.env, p.backend.Forwards, func(id protocol.NodeID) {
 		p.window().Pages.MoveTo(host.Machine(id))
 		p.window().DrawSidebar()
+	})
+}
+
+// terminal creates the page of a machine's terminals.
+func (p *pages) terminal(ctx context.Context) host.View {
+	return terminal.New(ctx, p.env, func(ctx context.Context, params protocol.TerminalConnectParams) (terminal.Conn, protocol.Terminal, error) {
+		return p.backend.OpenTerminal(ctx, params)
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 // pages are the packages of pages, and that of the sidebar. None of them imports another one.
 var pages = []string{
 	"app/activity", "app/apps", "app/archive", "app/audit", "app/channels", "app/exposure", "app/files", "app/nodes", "app/rules", "app/schedule", "app/search",
-	"app/palette", "app/services", "app/settings", "app/skills", "app/tools", "app/transfers", "app/chat", "app/sidebar",
+	"app/palette", "app/services", "app/settings", "app/skills", "app/terminal", "app/tools", "app/transfers", "app/chat", "app/sidebar",
 }
 
 // inbox is the package of questions. Pages show its cards, and it imports no page either.

@@ -12,6 +12,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"fairlead/app/chats"
@@ -28,6 +29,7 @@ import (
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/stream"
+	"fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -63,7 +65,8 @@ type Backend struct {
 	ready       chan struct{}      // closed when gw or join is set, or when neither will be
 	wg          crash.Group
 	gw          *gateway.Gateway
-	join        *client.Options // set instead of gw for a remote gateway
+	join        *client.Options                // set instead of gw for a remote gateway
+	dial        atomic.Pointer[client.Options] // nil until the gateway can be reached
 	gwWG        crash.Group
 	stopGateway context.CancelFunc
 	node        computer.Local
@@ -134,6 +137,15 @@ func (b *Backend) WriteCounts(w io.Writer) {
 	b.wg.Go(func() { gateways.WriteCounts(w, b.Feed.Watch(b.Feed.Questions).Changes(b.ctx)) })
 }
 
+// OpenTerminal opens the connection of a viewer of a terminal.
+func (b *Backend) OpenTerminal(ctx context.Context, p protocol.TerminalConnectParams) (*wire.Frames, protocol.Terminal, error) {
+	o := b.dial.Load()
+	if o == nil {
+		return nil, protocol.Terminal{}, protocol.ErrNotConnected
+	}
+	return client.OpenTerminal(ctx, *o, p)
+}
+
 // ReleaseMemory returns unused memory to the system, in the background.
 func (b *Backend) ReleaseMemory() { b.wg.Go(memory.Release) }
 
@@ -178,6 +190,7 @@ func (b *Backend) Start() {
 		}
 		c := client.New(opts)
 		b.Feed.Use(c)
+		b.dial.Store(&opts)
 		b.Forwards.Use(opts, b.Prefs.Get().Forwards)
 		b.wg.Go(func() {
 			if err := b.Feed.Run(b.ctx); err != nil && b.ctx.Err() == nil {

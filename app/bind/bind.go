@@ -100,6 +100,33 @@ func Each[T any](ctx context.Context, c <-chan T, f func()) {
 	})
 }
 
+// Paced calls f on the GUI thread after a value of c, at most once in an interval, until ctx ends.
+// It waits for the end of each call. It returns at once.
+func Paced(ctx context.Context, c <-chan struct{}, interval time.Duration, f func()) {
+	crash.Go(func() {
+		for wait(ctx, c) {
+			pause := time.After(interval)
+			drawn := make(chan struct{})
+			Do(ctx, func() {
+				defer close(drawn)
+				f()
+			})
+			if !wait(ctx, drawn) || !wait(ctx, pause) {
+				return
+			}
+		}
+	})
+}
+
+// wait waits for a value of c. It reports whether ctx goes on.
+func wait[T any](ctx context.Context, c <-chan T) bool {
+	select {
+	case <-c:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
 // unlessDone returns a function that calls f, unless ctx has ended.
 func unlessDone(ctx context.Context, f func()) func() {
 	return func() {

@@ -47,7 +47,7 @@ type Status struct {
 func (s Status) IsLost() bool { return !s.Connected && s.Problem != "" }
 
 // Changed counts changes of what pages load as a whole, so that they load it again.
-type Changed struct{ Config, History, Skills, Files, Channels, Rules, Schedules, LocalModels, Forwards, Services int }
+type Changed struct{ Config, History, Skills, Files, Channels, Rules, Schedules, LocalModels, Forwards, Services, Terminals int }
 
 // counters returns the counters by the kind of change.
 func (c *Changed) counters() map[string]*int {
@@ -56,6 +56,7 @@ func (c *Changed) counters() map[string]*int {
 		protocol.ChangeChannels: &c.Channels, protocol.ChangeConfig: &c.Config,
 		protocol.ChangeTransferRemoved: &c.History, protocol.ChangeSchedules: &c.Schedules,
 		protocol.ChangeLocalModels: &c.LocalModels, protocol.ChangeForwards: &c.Forwards, protocol.ChangeServices: &c.Services,
+		protocol.ChangeTerminals: &c.Terminals,
 	}
 }
 

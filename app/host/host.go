@@ -75,6 +75,8 @@ type (
 	NewMachine struct{}
 	// Forward is the form that forwards a port of a machine; an empty one asks for that too.
 	Forward protocol.NodeID
+	// Terminal are the terminals of a machine: the one that was opened last, or a new one.
+	Terminal protocol.NodeID
 	// New is the form of something new on a page, by the title of the page.
 	New string
 	// Search is the page that searches all messages, with a query.
@@ -172,6 +174,7 @@ func (Archive) isTarget()      {}
 func (Machine) isTarget()      {}
 func (NewMachine) isTarget()   {}
 func (Forward) isTarget()      {}
+func (Terminal) isTarget()     {}
 func (New) isTarget()          {}
 func (Search) isTarget()       {}
 func (AgentFile) isTarget()    {}

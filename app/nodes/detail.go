@@ -73,7 +73,7 @@ func (d *detail) show() {
 	ids := lists.Map(calls, func(c protocol.CallInfo) protocol.CallID { return c.CallID })
 	drawn := p.Draw(fmt.Sprint("machine ", d.id, n.DisplayName()), func() fyne.CanvasObject { return d.page(n) })
 	paired, _ := p.pairing.Machine(n)
-	what := fmt.Sprint(n.Online, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
+	what := fmt.Sprint(n.Online, n.Terminals, n.Local, n.Device != "", paired.ID, paired.RevokedAt > 0)
 	drawn = d.bar.DrawActions(what, func() fyne.CanvasObject { return d.actions(n) }) || drawn
 	facts, details := pairedFacts(p.pairing, p.view, n, p.now())
 	c := display.ConfinementOf(n)
@@ -127,6 +127,9 @@ func (d *detail) actions(n protocol.NodeInfo) fyne.CanvasObject {
 	var buttons []fyne.CanvasObject
 	if n.Online {
 		buttons = append(buttons, widgets.NewButton("Files", "folder", func() { p.e.Open(host.Files(n.ID)) }))
+	}
+	if n.Online && n.Terminals {
+		buttons = append(buttons, widgets.NewButton("Terminal", "terminal", func() { p.e.Open(host.Terminal(n.ID)) }))
 	}
 	buttons = append(buttons, widgets.NewButton("Send files…", "transfer", func() { p.e.Open(host.SendFiles(n.ID)) }))
 	if n.Online && (!n.Local || p.view.Status.Remote) {

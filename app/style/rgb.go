@@ -33,7 +33,19 @@ func legible(hex string, ground, text color.Color) color.Color {
 	if err != nil {
 		return text
 	}
-	c := color.NRGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 0xff}
+	return mixUntilLegible(color.NRGBA{R: uint8(n >> 16), G: uint8(n >> 8), B: uint8(n), A: 0xff}, ground, text)
+}
+
+// Legible returns a colour of text, changed as far as needed to make it legible on a ground.
+func Legible(c, ground color.Color) color.Color {
+	to := color.White
+	if luminance(ground) > 0.18 { // black has more contrast there
+		to = color.Black
+	}
+	return mixUntilLegible(color.NRGBAModel.Convert(c).(color.NRGBA), ground, to)
+}
+
+func mixUntilLegible(c color.NRGBA, ground, text color.Color) color.Color {
 	to := color.NRGBAModel.Convert(text).(color.NRGBA)
 	dark := luminance(ground)
 	for range 12 {

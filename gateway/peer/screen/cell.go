@@ -23,6 +23,12 @@ type Style struct {
 	link                   uint16 // index of the address in the table of links, 0: none
 }
 
+// Look returns the style without what does not change how text looks.
+func (s Style) Look() Style {
+	s.link = 0
+	return s
+}
+
 // A Color is the zero value for the default, an index of the palette, or red, green and blue.
 type Color uint32
 

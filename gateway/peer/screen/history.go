@@ -7,6 +7,7 @@ import "unicode/utf8"
 type history struct {
 	lines        []line // a ring, once it has limit lines
 	first, limit int
+	pushed       int // lines that were ever added, less those that were taken back
 	clusters     *table
 
 	text  []byte // memory for push
@@ -58,6 +59,7 @@ func (h *history) pop() line {
 	l := h.lines[len(h.lines)-1]
 	h.lines[len(h.lines)-1] = line{}
 	h.lines = h.lines[:len(h.lines)-1]
+	h.pushed--
 	return l
 }
 
@@ -100,6 +102,7 @@ func (h *history) push(r *row) {
 	if len(parts) == 1 && parts[0].style == (Style{}) {
 		parts = nil
 	}
+	h.pushed++
 	l := h.add()
 	l.text, l.parts, l.wrapped = refill(l.text, text), refill(l.parts, parts), r.wrapped
 }

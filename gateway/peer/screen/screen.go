@@ -74,6 +74,10 @@ func (s *Screen) Modes() Modes { return s.state.modes }
 // HistoryLines returns how many lines scrolled out at the top and are stored.
 func (s *Screen) HistoryLines() int { return s.state.history.len() }
 
+// Scrolled returns how many lines have scrolled out at the top so far, whether they are stored or
+// not: with it a line can be found again after others have scrolled out.
+func (s *Screen) Scrolled() int { return s.state.history.pushed }
+
 // Line appends the cells of line i without its empty end to cells, and says whether its text goes on
 // in the next line. Line 0 is the first on the screen, and -HistoryLines() the oldest.
 func (s *Screen) Line(i int, cells []Cell) (_ []Cell, wrapped bool) {
