@@ -166,7 +166,10 @@ func (m *Model) viewOnce(ctx context.Context, p *protocol.TerminalConnectParams)
 		if err != nil {
 			return fmt.Errorf("the connection was lost: %w", err), true
 		}
-		if m.apply(kind, body) {
+		if end := m.apply(kind, body); end != nil {
+			if end.Lost {
+				return errors.New(end.Error), true
+			}
 			return nil, false
 		}
 	}
@@ -202,26 +205,25 @@ func (m *Model) stop() {
 	m.out = nil
 }
 
-// apply applies a frame. It reports whether that was the last one.
-func (m *Model) apply(kind byte, body []byte) (isLast bool) {
+// apply applies a frame. It returns the end if that was the last frame.
+func (m *Model) apply(kind byte, body []byte) (end *protocol.TerminalEnd) {
 	switch kind {
 	case protocol.TerminalSnapshot, protocol.TerminalOutput:
 		m.Look(func(s *screen.Screen) { s.Write(body) })
 	case protocol.TerminalStateChanged:
 		var now protocol.TerminalState
 		if json.Unmarshal(body, &now) != nil {
-			return false
+			return nil
 		}
 		m.Look(func(s *screen.Screen) { s.Resize(now.Cols, now.Rows) })
 		m.State.Update(func(s *State) { s.Phase, s.Now, s.Problem = Shown, now, "" })
 	case protocol.TerminalEnded:
-		var end protocol.TerminalEnd
-		json.Unmarshal(body, &end)
-		m.State.Update(func(s *State) { s.Phase, s.End = Ended, end })
-		isLast = true
+		end = &protocol.TerminalEnd{}
+		json.Unmarshal(body, end)
+		m.State.Update(func(s *State) { s.Phase, s.End = Ended, *end })
 	}
 	m.Changed.Send()
-	return isLast
+	return end
 }
 
 // Look calls f with the screen, which nothing changes meanwhile.

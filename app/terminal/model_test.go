@@ -134,7 +134,7 @@ func TestViewConnectsAgainToTheSameTerminal(t *testing.T) {
 		m := newTestModel(t, d)
 		go m.View(t.Context(), protocol.TerminalConnectParams{Node: "tower"})
 		synctest.Wait()
-		d.conns[0].Close()
+		d.conns[0].send(protocol.TerminalEnded, protocol.TerminalEnd{Error: "the gateway stops", Lost: true})
 		synctest.Wait()
 		if s := m.State.Get(); s.Phase != Connecting || s.Problem == "" {
 			t.Errorf("state after the connection was lost: got %+v, want connecting with a reason", s)
@@ -195,8 +195,9 @@ func TestStatusSaysWhoTypes(t *testing.T) {
 		"“phone” types, you watch.":               {Phase: Shown, Now: protocol.TerminalState{Typist: "phone"}},
 		"You watch, and nobody types.":            {Phase: Shown},
 		"You watch: this program takes no input.": {Phase: Shown, Now: protocol.TerminalState{WatchOnly: true}},
-		"The program was ended.":                  {Phase: Ended},
-		"The machine was restarted.":              {Phase: Ended, End: protocol.TerminalEnd{Error: "the machine was restarted"}},
+		"The machine is offline. The terminal goes on when it is connected again.": {Phase: Shown, Now: protocol.TerminalState{Offline: true, Typing: true}},
+		"The program was ended.":     {Phase: Ended},
+		"The machine was restarted.": {Phase: Ended, End: protocol.TerminalEnd{Error: "the machine was restarted"}},
 	} {
 		if got := statusText(s, false); got != want {
 			t.Errorf("status of %+v: got %q, want %q", s, got, want)

@@ -25,6 +25,8 @@ func statusText(s State, isLarger bool) string {
 		return s.Problem
 	case s.Phase == Ended:
 		return endText(s.End)
+	case s.Now.Offline:
+		return "The machine is offline. The terminal goes on when it is connected again."
 	case s.Now.Typing && s.Now.Request != "":
 		return fmt.Sprintf("%s wants to type.", name(s.Now.Request))
 	}

@@ -239,7 +239,7 @@ func (in *interpreter) report(cmd ansi.Cmd, params ansi.Params) {
 		if cmd.Prefix() == '?' {
 			mark = "?"
 		}
-		in.answer("\x1b[%s%d;%d$y", mark, n, in.state.reportMode(mark != "", n))
+		in.answer("\x1b[%s%d;%d$y", mark, n, in.state.modes.report(mark != "", n))
 	}
 }
 

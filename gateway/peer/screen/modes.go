@@ -103,17 +103,17 @@ func (s *state) setMode(private bool, n int, on bool) {
 	}
 }
 
-// reportMode returns the value of DECRQM's answer: 0 unknown, 1 on, 2 off.
-func (s *state) reportMode(private bool, n int) int {
+// report returns the value of DECRQM's answer: 0 unknown, 1 on, 2 off.
+func (m *Modes) report(private bool, n int) int {
 	on := false
-	flag, inverted := s.modes.flag(private, n)
-	switch choice := s.modes.choice(n); {
+	flag, inverted := m.flag(private, n)
+	switch choice := m.choice(n); {
 	case flag != nil:
 		on = *flag != inverted
 	case private && choice != nil:
 		on = *choice == n
 	case private && (n == 47 || n == 1047 || n == 1049):
-		on = s.modes.Alternate
+		on = m.Alternate
 	case private && n == 2026: // synchronized output: nothing is shown in between anyway
 	default:
 		return 0

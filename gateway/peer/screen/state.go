@@ -54,18 +54,6 @@ func newTabs(cols int) []bool {
 // blank is what takes the place of erased text.
 func (s *state) blank() cell { return cell{style: Style{Background: s.cursor.pen.Background}} }
 
-func (s *state) row() *row { return s.active.rows[s.cursor.y] }
-
-func (s *state) eachCell(f func(*cell)) {
-	for _, g := range []*grid{&s.main, &s.alternate} {
-		for _, r := range g.rows {
-			for i := range r.cells {
-				f(&r.cells[i])
-			}
-		}
-	}
-}
-
 // switchTo shows the alternate or the main buffer. The alternate one is always empty at first.
 func (s *state) switchTo(alternate bool) {
 	if alternate == s.modes.Alternate {

@@ -22,7 +22,7 @@ func (w *writer) printASCII(p []byte) {
 		if s.modes.insert {
 			s.active.insertCells(s.cursor.x, s.cursor.y, n, s.blank())
 		}
-		cells := s.row().change(s.cursor.x, s.cursor.x+n)
+		cells := w.row().change(s.cursor.x, s.cursor.x+n)
 		for i, b := range p[:n] {
 			cells[i] = cell{glyph(b), s.cursor.pen}
 		}
@@ -49,7 +49,7 @@ func (w *writer) wrap() {
 	if !s.cursor.pending {
 		return
 	}
-	r := s.row()
+	r := w.row()
 	s.cursor.x = 0
 	r.wrapped = true // before the row scrolls out
 	s.lineFeed()
@@ -71,7 +71,7 @@ func (w *writer) print(r rune) {
 		case !s.modes.wraps:
 			return
 		default:
-			s.row().fill(s.cursor.x, s.active.cols, s.blank())
+			w.row().fill(s.cursor.x, s.active.cols, s.blank())
 			s.cursor.pending = true
 			w.wrap()
 		}
@@ -84,7 +84,7 @@ func (w *writer) put(g glyph, width int) {
 	if s.modes.insert {
 		s.active.insertCells(s.cursor.x, s.cursor.y, width, s.blank())
 	}
-	cells := s.row().change(s.cursor.x, s.cursor.x+width)
+	cells := w.row().change(s.cursor.x, s.cursor.x+width)
 	if width == 2 {
 		g |= wideGlyph
 		cells[1] = cell{tailGlyph, s.cursor.pen}
@@ -104,8 +104,8 @@ func (w *writer) attach(mark rune) {
 	if x < 0 || !isMark(mark) {
 		return
 	}
-	s.row().end = s.active.cols
-	cells := s.row().cells
+	w.row().end = s.active.cols
+	cells := w.row().cells
 	if cells[x].glyph&tailGlyph != 0 {
 		x--
 	}
@@ -124,7 +124,7 @@ func (w *writer) attach(mark rune) {
 func (w *writer) cluster(text string) glyph {
 	s := w.state
 	n := s.clusters.number(text, func(visit func(uint32) uint32) {
-		s.eachCell(func(c *cell) {
+		w.eachCell(func(c *cell) {
 			if c.glyph&clusterGlyph != 0 {
 				c.glyph = c.glyph&^glyphValue | glyph(visit(uint32(c.glyph&glyphValue)))
 			}
@@ -142,7 +142,7 @@ func (w *writer) setLink(address string) {
 	s := w.state
 	s.cursor.pen.link = uint16(s.links.number(address, func(visit func(uint32) uint32) {
 		renumber := func(style *Style) { style.link = uint16(visit(uint32(style.link))) }
-		s.eachCell(func(c *cell) { renumber(&c.style) })
+		w.eachCell(func(c *cell) { renumber(&c.style) })
 		for i := range s.history.lines {
 			for k := range s.history.lines[i].parts {
 				renumber(&s.history.lines[i].parts[k].style)
@@ -152,4 +152,17 @@ func (w *writer) setLink(address string) {
 			renumber(&c.pen)
 		}
 	}))
+}
+
+// row returns the row of the cursor.
+func (w *writer) row() *row { return w.state.active.rows[w.state.cursor.y] }
+
+func (w *writer) eachCell(f func(*cell)) {
+	for _, g := range []*grid{&w.state.main, &w.state.alternate} {
+		for _, r := range g.rows {
+			for i := range r.cells {
+				f(&r.cells[i])
+			}
+		}
+	}
 }
