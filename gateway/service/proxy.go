@@ -10,18 +10,33 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"fairlead/gateway/peer/publicnet"
 	"fairlead/gateway/peer/tunnel"
 	"fairlead/gateway/protocol"
 )
 
+// flushInterval is the time after which a part of an answer goes to the visitor. Answers of unknown
+// length, such as server-sent events, go at once. Others would take a system call for each part.
+const flushInterval = 10 * time.Millisecond
+
+var noLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
+
+// bufferPool has the buffers with which answers are copied.
+type bufferPool struct{ sync.Pool }
+
+func (p *bufferPool) Get() []byte  { return p.Pool.Get().(*[32 << 10]byte)[:] }
+func (p *bufferPool) Put(b []byte) { p.Pool.Put((*[32 << 10]byte)(b)) }
+
+var buffers = &bufferPool{sync.Pool{New: func() any { return new([32 << 10]byte) }}}
+
 // forward returns the proxy for a request of a visitor to a host.
 func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor) *httputil.ReverseProxy {
 	cookies := appCookies{v.ID, !strings.HasPrefix(strings.ToLower(host), v.Name+".")}
 	return &httputil.ReverseProxy{
-		Transport: p.transport, FlushInterval: -1,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+		Transport: p.transport, FlushInterval: flushInterval, BufferPool: buffers, ErrorLog: noLog,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			// The host is a key of the transport's pool: after a change no old connection is used again.
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", string(v.ID)+"."+strconv.FormatInt(v.UpdatedAt, 10)
