@@ -256,12 +256,45 @@ func TestAServiceNeverLeadsToTheGateway(t *testing.T) {
 		}
 		hidden := f.publish(scheme+"://"+relay(t, to.address), false)
 		for _, request := range []string{"GET /health", "GET /api/v1/tools", "GET /oauth/authorize", "GET /ws", "GET /page"} {
-			for _, more := range []string{"X-Nothing: 1", "Connection: Fairlead-Service", "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="} {
+			for _, more := range []string{"X-Nothing: 1", "Connection: Fairlead-Via", "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="} {
 				status, text, _ := door{address: doors[0].address}.send(t, request+" HTTP/1.1", "Host: "+hidden.Name+".localhost", more)
 				if status != http.StatusLoopDetected || !strings.Contains(text, "leads to Fairlead itself") {
 					t.Errorf("%s, %s with %q: got %d %.80q, want 508", what, request, more, status, text)
 				}
 			}
+		}
+	}
+}
+
+// TestAnAppOfAnotherGatewayCanBePublishedAgain sends requests as services of another gateway do, at
+// first to an app, and then in a circle through both.
+func TestAnAppOfAnotherGatewayCanBePublishedAgain(t *testing.T) {
+	f := newForwarding(t)
+	via := make(chan []string, 1)
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		via <- r.Header.Values("Fairlead-Via")
+		io.WriteString(w, "the app")
+	}))
+	t.Cleanup(app.Close)
+	v := f.publish(app.URL, false)
+	listen := f.openAddresses("file")
+	for _, d := range f.doors(v, listen, "file") {
+		if status, text, _ := d.send(t, "GET /page HTTP/1.1", "Host: "+d.host, "Fairlead-Via: another"); status != http.StatusOK || !strings.Contains(text, "the app") {
+			t.Fatalf("%s: got %d %.80q, want the app", d.host, status, text)
+		}
+		passed := <-via
+		if len(passed) != 2 || passed[0] != "another" {
+			t.Fatalf("%s: the app gets the gateways %q, want the other and this one", d.host, passed)
+		}
+		circle := []string{"GET /page HTTP/1.1", "Host: " + d.host, "Fairlead-Via: " + passed[1], "Fairlead-Via: another"}
+		if status, text, _ := d.send(t, circle...); status != http.StatusLoopDetected {
+			t.Errorf("%s: a circle: got %d %.80q, want 508", d.host, status, text)
+		}
+	}
+	own := door{address: f.doors(v, listen, "file")[0].address}
+	for _, path := range []string{"/health", "/api/v1/tools", "/ws"} {
+		if status, text, _ := own.send(t, "GET "+path+" HTTP/1.1", "Host: "+own.address, "Fairlead-Via: another"); status != http.StatusLoopDetected {
+			t.Errorf("%s of the gateway itself through another: got %d %.80q, want 508", path, status, text)
 		}
 	}
 }

@@ -2,12 +2,14 @@ package service
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +54,7 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 			}
 			r.SetXForwarded()
 			r.Out.Header.Set(forwardedHeader, string(v.ID))
+			r.Out.Header.Add(viaHeader, instance)
 			cookies.toApp(r.Out.Header)
 			for _, name := range []string{"Origin", "Referer"} {
 				if text := r.Out.Header.Get(name); text != "" {
@@ -89,20 +92,38 @@ func (p *Site) forward(v protocol.Service, t Target, host string, guest *visitor
 	}
 }
 
-// forwardedHeader marks requests that a service passes on. The visitor cannot take it away.
-const forwardedHeader = "Fairlead-Service"
+// Headers of requests that a service passes on: the ID of the service, for the app, and the gateways
+// on the way. The visitor cannot take them away.
+const (
+	forwardedHeader = "Fairlead-Service"
+	viaHeader       = "Fairlead-Via"
+)
 
-// RefuseForwarded returns a handler of a gateway's listener that refuses requests that some service
-// passes on. Otherwise a service whose target is a gateway, at whichever of its addresses, would
-// open the gateway to visitors, or a service that leads to itself would call itself without end.
+// instance names this gateway in viaHeader, until it stops.
+var instance = rand.Text()
+
+// RefuseForwarded returns a handler of a gateway's listener that refuses requests that one of its
+// services passes on. Otherwise a service whose target is the gateway, at whichever of its
+// addresses, would open it to visitors, or a service that leads to itself would call itself without
+// end.
 func RefuseForwarded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := r.Header[forwardedHeader]; ok {
+		if slices.Contains(r.Header.Values(viaHeader), instance) {
 			answer(w, r, http.StatusLoopDetected, loop)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// RefuseAllForwarded answers a request that a service of any gateway passes on, and returns true.
+// Apps of another gateway can be published again, but never the gateway itself.
+func RefuseAllForwarded(w http.ResponseWriter, r *http.Request) bool {
+	_, isForwarded := r.Header[viaHeader]
+	if isForwarded {
+		answer(w, r, http.StatusLoopDetected, loop)
+	}
+	return isForwarded
 }
 
 // isFromNeighbour reports whether a page of another app, at a port of the same host or at another

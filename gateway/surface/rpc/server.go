@@ -77,6 +77,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, trusted *auth.Pri
 		s.services.Web.Site.ServeName(name, w, r)
 		return
 	}
+	if service.RefuseAllForwarded(w, r) {
+		return
+	}
 	err := crash.Run(r.Method+" "+r.URL.Path, func() { s.route(w, r, trusted) })
 	if err != nil { // it has no effect on an answer that has begun
 		bearer.Fail(w, http.StatusInternalServerError, protocol.NewFault(protocol.FaultInternal, err.Error()))
