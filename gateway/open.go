@@ -139,6 +139,10 @@ func (g *Gateway) openStorage(ctx context.Context, _ Options) (err error) {
 // the person.
 func (g *Gateway) openMachines(ctx context.Context, o Options) (err error) {
 	g.hub = nodes.New(g.bus, g.store.Nodes)
+	computer, _ := os.Hostname()
+	if err := g.hub.Networks.Open(ctx, g.store.Networks, cmp.Or(computer, "Fairlead")); err != nil {
+		return err
+	}
 	if err := g.hub.Load(ctx); err != nil {
 		return err
 	}
@@ -150,7 +154,7 @@ func (g *Gateway) openMachines(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	g.questions = question.New(g.store.Questions, g.rules, g.bus)
-	g.access, err = apps.Open(ctx, g.store.Apps, g.bus, g.tokens.Verify)
+	g.access, err = apps.Open(ctx, g.store.Apps, g.bus, g.tokens.Verify, g.hub.Networks.Of)
 	return err
 }
 
@@ -213,6 +217,7 @@ func (g *Gateway) openPeers(ctx context.Context, _ Options) (err error) {
 	g.forwards = forward.New(forward.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus})
 	g.terminals = terminal.New(terminal.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus, ChatOf: g.chatOf})
 	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers, g.forwards}})
+	g.hub.Networks.OnMove(g.apps.MachinesMoved)
 	g.devices, err = pairing.Open(ctx, devices)
 	return err
 }
@@ -256,7 +261,7 @@ func (g *Gateway) openChats(ctx context.Context, _ Options) error {
 	g.config.OnChange(g.schedules.ConfigChanged)
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub.Calls, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
-		Message: g.channels.Messenger.Tool, Published: g.services, Node: g.hub.Node, Probe: g.probe,
+		Message: g.channels.Messenger.Tool, Published: g.services, Node: g.hub.Node, Probe: g.probe, Networks: g.hub.Networks,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.channels.Load, g.schedules.Load} {

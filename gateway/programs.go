@@ -1,10 +1,8 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"net/http"
-	"os"
 
 	"fairlead/gateway/catalog"
 	"fairlead/gateway/protocol"
@@ -21,9 +19,8 @@ func (g *Gateway) openCatalog(ctx context.Context, _ Options) error {
 	if err != nil {
 		return err
 	}
-	hostname, _ := os.Hostname()
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Services: g.services, Probe: g.probe, Invitations: g.devices, Config: g.config.Get, NetworkName: cmp.Or(hostname, "Fairlead"),
+		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Services: g.services, Probe: g.probe, Invitations: g.devices, Config: g.config.Get, Networks: g.hub.Networks,
 		OwnerID: owner, Version: Version, Used: g.access.Used,
 	})
 	return nil

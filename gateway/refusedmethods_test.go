@@ -165,6 +165,13 @@ var storingMethods = map[string][]storingCall{
 	}),
 	"nodes.update": with(params(`{"nodeId":"box","name":"$"}`)),
 
+	"networks.create": with(params(`{"name":"$"}`)),
+	"networks.rename": with(func(r *refusal) any {
+		return protocol.NetworkRenameParams{Network: r.network(), Name: r.name("new")}
+	}),
+	"networks.delete": with(func(r *refusal) any { return protocol.NetworkParams{Network: r.network()} }),
+	"networks.move":   with(func(r *refusal) any { return protocol.NetworkMoveParams{NodeID: "box", Network: r.network()} }),
+
 	"device.update": with(func(r *refusal) any { return protocol.DeviceUpdateParams{ID: r.device(), Name: new(r.name("new"))} }),
 	"device.rotate": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
 	"device.revoke": with(func(r *refusal) any { return protocol.DeviceParams{ID: r.device()} }),
@@ -187,7 +194,7 @@ var otherMethods = func() map[string]string {
 			workspace.read files.list files.find files.changes files.diff files.read config.schema feed.subscribe media.get question.list question.get question.watch nodes.list device.list
 			status.get models.providers models.list models.test models.detect models.local sessions.search session.archives session.archive.read journal.list
 			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
-			servers.find servers.logs servers.items servers.read services.list services.target services.visits forward.list exposure.list terminal.list`,
+			servers.find servers.logs servers.items servers.read services.list services.target services.visits forward.list exposure.list networks.list terminal.list`,
 		"stores nothing: what it changes ends with the gateway": `models.pull models.pullStop device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			files.unwatch files.changed tool.progress logs.result channel.delivered forward.close terminal.close terminal.report`,
 		"gateway/service has the test: TestNoLinkIsGivenOutThatIsNotStored":      "services.link",

@@ -45,6 +45,11 @@ func (r *refusal) chat() (protocol.SessionKey, protocol.MessageID) {
 	return key, msgs[0].ID
 }
 
+// network makes a network, and returns its name.
+func (r *refusal) network() string {
+	return ask(r.accessGateway, protocol.NetworkCreate, protocol.NetworkCreateParams{Name: r.name("net")}).Name
+}
+
 // inChat is with for parameters of a chat.
 func inChat(f func(r *refusal, key protocol.SessionKey, id protocol.MessageID) any) []storingCall {
 	return with(func(r *refusal) any {

@@ -23,6 +23,7 @@ var offers = []struct {
 	{protocol.ScopeShell, "Fairlead asks you first, unless a rule allows it."},
 	{protocol.ScopeNetRead, "Addresses, routes and name servers of your machines."},
 	{protocol.ScopeForward, "Programs on these machines, through forwards. Fairlead does not ask you about each connection."},
+	{protocol.ScopeNetworkWrite, "Create and delete the groups of your machines, as long as they are empty."},
 	{protocol.ScopeNodeRegister, "Make commands that connect a new machine. Fairlead asks you before one connects."},
 	{protocol.ScopeService, "Give them addresses that browsers can open. Fairlead always asks you first."},
 	{protocol.ScopeAllTools, "The tools of the agent and every tool of your machines, such as schedules and transfers."},

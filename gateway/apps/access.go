@@ -25,6 +25,8 @@ type Access struct {
 	store Store
 	bus   *event.Bus
 	owner func(ctx context.Context, token string) error
+	// networkOf returns the network of a machine.
+	networkOf func(protocol.NodeID) protocol.NetworkID
 
 	changing sync.Mutex // held during a change of apps or tokens, with its write to the store
 
@@ -35,10 +37,13 @@ type Access struct {
 	lost   map[protocol.AppID]bool   // apps without access whose work was ended
 }
 
-// Open reads the apps. owner checks the gateway's own token, which belongs to the person.
-func Open(ctx context.Context, s Store, bus *event.Bus, owner func(ctx context.Context, token string) error) (*Access, error) {
+// Open reads the apps. owner checks the gateway's own token, which belongs to the person; networkOf
+// returns the network of a machine.
+func Open(
+	ctx context.Context, s Store, bus *event.Bus, owner func(ctx context.Context, token string) error, networkOf func(protocol.NodeID) protocol.NetworkID,
+) (*Access, error) {
 	a := &Access{
-		store: s, bus: bus, owner: owner,
+		store: s, bus: bus, owner: owner, networkOf: networkOf,
 		apps: make(map[protocol.AppID]protocol.App), tokens: make(map[string]store.AppToken), used: make(map[protocol.AppID]bool), lost: make(map[protocol.AppID]bool),
 	}
 	list, tokens, err := s.List(ctx)
@@ -89,7 +94,12 @@ func (a *Access) Verify(ctx context.Context, bearer, resource string) (auth.Prin
 		return auth.Principal{}, protocol.ErrUnauthorized.With("this token has expired")
 	}
 	app.Scopes = narrow(app.Scopes, t.Scopes)
-	return auth.App(app), nil
+	return a.principal(app), nil
+}
+
+// principal returns the caller that an app is.
+func (a *Access) principal(app protocol.App) auth.Principal {
+	return auth.App(app).WithNetworks(a.networkOf)
 }
 
 // find returns a token with its app, by its secret.

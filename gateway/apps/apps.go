@@ -32,6 +32,7 @@ type Work interface {
 // Machines are the machines that an app may be limited to.
 type Machines interface {
 	Node(id protocol.NodeID) (protocol.NodeInfo, bool)
+	NetworkList() []protocol.Network
 }
 
 // Options are the parts that [Apps] uses.
@@ -106,7 +107,7 @@ func (a *Apps) CreateToken(ctx context.Context, by string, p protocol.TokenCreat
 	if err := checkApp(p.Name, p.Scopes); err != nil {
 		return protocol.TokenCreateResult{}, err
 	}
-	if err := a.checkMachines(p.Nodes, nil); err != nil {
+	if err := a.checkLimit(protocol.MachineLimit{Nodes: p.Nodes, Networks: p.Networks}, protocol.MachineLimit{}); err != nil {
 		return protocol.TokenCreateResult{}, err
 	}
 	if p.ExpiresIn < 0 {
@@ -114,7 +115,7 @@ func (a *Apps) CreateToken(ctx context.Context, by string, p protocol.TokenCreat
 	}
 	now := time.Now()
 	app := protocol.App{
-		ID: protocol.AppID("app_" + protocol.NewID()), Kind: protocol.AppToken, Name: strings.TrimSpace(p.Name), Scopes: distinct(p.Scopes), Nodes: p.Nodes,
+		ID: protocol.AppID("app_" + protocol.NewID()), Kind: protocol.AppToken, Name: strings.TrimSpace(p.Name), Scopes: distinct(p.Scopes), Nodes: p.Nodes, Networks: p.Networks,
 		CreatedAt: now.UnixMilli(),
 	}
 	if p.ExpiresIn > 0 {
@@ -151,7 +152,10 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 	if p.Nodes != nil {
 		app.Nodes = *p.Nodes
 	}
-	if err := a.checkMachines(app.Nodes, was.Nodes); err != nil {
+	if p.Networks != nil {
+		app.Networks = *p.Networks
+	}
+	if err := a.checkLimit(app.MachineLimit(), was.MachineLimit()); err != nil {
 		return app, err
 	}
 	if err := checkApp(app.Name, app.Scopes); err != nil {
@@ -168,9 +172,20 @@ func (a *Apps) Update(ctx context.Context, by string, p protocol.AppUpdateParams
 func (a *Apps) limit(app protocol.App, err error) {
 	for _, w := range a.work {
 		if err == nil {
-			w.Limit(auth.App(app))
+			w.Limit(a.access.principal(app))
 		}
 	}
+}
+
+// MachinesMoved ends what apps that are limited to networks may not do any more, after a machine was
+// moved to another network.
+func (a *Apps) MachinesMoved() {
+	for _, app := range a.access.all() {
+		if len(app.Networks) > 0 {
+			a.limit(app, nil)
+		}
+	}
+	a.access.publish()
 }
 
 // Revoke ends an app's access at once.
@@ -227,12 +242,18 @@ func checkApp(name string, scopes []protocol.Scope) error {
 	return nil
 }
 
-// checkMachines refuses IDs of machines that nobody knows, unless the app had them before: a machine
-// may have been forgotten since.
-func (a *Apps) checkMachines(ids, had []protocol.NodeID) error {
-	for _, id := range ids {
-		if _, known := a.machines.Node(id); !known && !slices.Contains(had, id) {
+// checkLimit refuses IDs of machines and networks that nobody knows, unless the app had them before:
+// one may have been forgotten or deleted since.
+func (a *Apps) checkLimit(to, had protocol.MachineLimit) error {
+	for _, id := range to.Nodes {
+		if _, known := a.machines.Node(id); !known && !slices.Contains(had.Nodes, id) {
 			return protocol.ErrBadRequest.With(fmt.Sprintf("no machine has the ID %q", id))
+		}
+	}
+	for _, id := range to.Networks {
+		known := slices.ContainsFunc(a.machines.NetworkList(), func(n protocol.Network) bool { return n.ID == id })
+		if !known && !slices.Contains(had.Networks, id) {
+			return protocol.ErrBadRequest.With(fmt.Sprintf("no network has the ID %q", id))
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func open(t *testing.T, dir string) *Apps {
 			return protocol.ErrUnauthorized
 		}
 		return nil
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,8 @@ func start(t *testing.T) *Apps { return open(t, t.TempDir()) }
 
 // machines are the known machines.
 type machines []protocol.NodeID
+
+func (m machines) NetworkList() []protocol.Network { return nil }
 
 func (m machines) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{ID: id}, slices.Contains(m, id)
@@ -59,7 +61,7 @@ func (m *memory) Apply(context.Context, store.AppChange) error                { 
 
 func inMemory(t *testing.T) (*Apps, *memory) {
 	m := &memory{}
-	access, err := Open(t.Context(), m, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
+	access, err := Open(t.Context(), m, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +220,7 @@ func TestEveryChangeIsInTheAuditLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	access, err := Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
+	access, err := Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

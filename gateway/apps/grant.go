@@ -34,7 +34,7 @@ func auditOnly(e protocol.AuditEntry) store.AppChange {
 // another installation of the same program keeps its own; its name and machines are replaced. line
 // returns the line of the audit log about it.
 func (a *Apps) grant(
-	ctx context.Context, c protocol.AppSubject, scopes []protocol.Scope, nodes []protocol.NodeID, line func(protocol.App) protocol.AuditEntry,
+	ctx context.Context, c protocol.AppSubject, scopes []protocol.Scope, to protocol.MachineLimit, line func(protocol.App) protocol.AuditEntry,
 ) (protocol.App, error) {
 	a.access.changing.Lock()
 	defer a.access.changing.Unlock()
@@ -45,7 +45,8 @@ func (a *Apps) grant(
 		}
 	}
 	change := a.access.limitTokens(app)
-	app.Name, app.ClientHost, app.Scopes, app.Nodes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes)), nodes
+	app.Name, app.ClientHost, app.Scopes = c.Name, c.ClientHost, distinct(slices.Concat(app.Scopes, scopes))
+	app.Nodes, app.Networks = to.Nodes, to.Networks
 	change.Put, change.Audit = []protocol.App{app}, []protocol.AuditEntry{line(app)}
 	err := a.access.apply(ctx, change)
 	a.limit(app, err)

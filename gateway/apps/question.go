@@ -49,7 +49,7 @@ func (a *Apps) Ask(ctx context.Context, c protocol.AppSubject) (asked protocol.Q
 	}
 	c.Name = cmp.Or(format.Line(c.Name, maxName), "Unnamed app")
 	if app, ok := a.access.signedIn(c.ClientID); ok {
-		c.Connected, c.Nodes = true, app.Nodes
+		c.Connected, c.Nodes, c.Networks = true, app.Nodes, app.Networks
 	}
 	open, err := a.questions.Pending(ctx)
 	if err != nil {
@@ -106,7 +106,8 @@ func (a *Apps) decide(ctx context.Context, who auth.Principal, q protocol.Questi
 		app := protocol.App{Name: c.Name, ID: protocol.AppID(c.ClientID)}
 		return Decision{}, a.access.store.Apply(ctx, auditOnly(question.AuditLine(who, q, protocol.AuditApp, "refused "+nameOf(app))))
 	}
-	if err := a.checkMachines(p.Nodes, c.Nodes); err != nil {
+	to := protocol.MachineLimit{Nodes: p.Nodes, Networks: p.Networks}
+	if err := a.checkLimit(to, protocol.MachineLimit{Nodes: c.Nodes, Networks: c.Networks}); err != nil {
 		return Decision{}, err
 	}
 	if len(p.Scopes) == 0 {
@@ -117,7 +118,7 @@ func (a *Apps) decide(ctx context.Context, who auth.Principal, q protocol.Questi
 			return Decision{}, protocol.ErrBadRequest.With(fmt.Sprintf("the app did not ask for %q", s))
 		}
 	}
-	app, err := a.grant(ctx, c, p.Scopes, p.Nodes, func(app protocol.App) protocol.AuditEntry {
+	app, err := a.grant(ctx, c, p.Scopes, to, func(app protocol.App) protocol.AuditEntry {
 		return question.AuditLine(who, q, protocol.AuditApp, "connected "+nameOf(app))
 	})
 	return Decision{Allowed: err == nil, App: app, Scopes: distinct(p.Scopes)}, err

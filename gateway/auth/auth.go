@@ -58,8 +58,16 @@ type Principal struct {
 	Role   string // of the device
 
 	App protocol.AppID // of a connected app
-	// LimitedTo are the machines that an app may use; empty: all. Package tool alone reads it.
-	LimitedTo []protocol.NodeID
+	// LimitedTo are the machines that the caller may use. Package tool alone reads it.
+	LimitedTo Limit
+}
+
+// Limit is the machines that a caller may use: those of a list, and those that are in some networks
+// now. The zero value is all machines.
+type Limit struct {
+	protocol.MachineLimit
+	// NetworkOf returns the network of a machine; empty for one that is not known.
+	NetworkOf func(protocol.NodeID) protocol.NetworkID
 }
 
 // Owner returns the principal of the person, at the window or client called name.
@@ -123,18 +131,24 @@ func Device(d protocol.Device) Principal {
 }
 
 // App returns the principal of a connected app. Its calls are subject to the policy, like an
-// agent's.
+// agent's. One that is limited to networks reaches nothing in them without [Principal.WithNetworks].
 func App(a protocol.App) Principal {
-	p := Principal{Kind: KindApp, Name: a.Name, App: a.ID, LimitedTo: a.Nodes, Scopes: make(map[protocol.Scope]bool)}
+	p := Principal{Kind: KindApp, Name: a.Name, App: a.ID, LimitedTo: Limit{MachineLimit: a.MachineLimit()}, Scopes: make(map[protocol.Scope]bool)}
 	for _, s := range a.Scopes {
 		p.Scopes[s] = slices.Contains(protocol.AppScopes, s)
 	}
 	return p
 }
 
+// WithNetworks returns p with what tells in which network a machine is.
+func (p Principal) WithNetworks(of func(protocol.NodeID) protocol.NetworkID) Principal {
+	p.LimitedTo.NetworkOf = of
+	return p
+}
+
 // HasSameRights reports whether two principals are one caller with the same rights.
 func (p Principal) HasSameRights(q Principal) bool {
-	return p.Kind == q.Kind && p.Name == q.Name && maps.Equal(p.Scopes, q.Scopes) && slices.Equal(p.LimitedTo, q.LimitedTo)
+	return p.Kind == q.Kind && p.Name == q.Name && maps.Equal(p.Scopes, q.Scopes) && p.LimitedTo.Equal(q.LimitedTo.MachineLimit)
 }
 
 // Caller names whoever calls, for what belongs to one caller: the ID of a connected app, or p's

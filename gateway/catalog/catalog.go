@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
@@ -28,6 +26,13 @@ type Pipeline interface {
 type Registry interface {
 	ToolsOf(p auth.Principal) []protocol.ToolSpec
 	MachinesOf(p auth.Principal) []protocol.NodeInfo
+	NetworksOf(p auth.Principal) []protocol.Network
+}
+
+// Networks checks changes of the networks ([nodes.Networks]).
+type Networks interface {
+	CheckCreate(name string) error
+	CheckDelete(id protocol.NetworkID) error
 }
 
 // Options are the parts that a [Catalog] uses.
@@ -40,7 +45,7 @@ type Options struct {
 	Probe       Probe
 	Invitations Invitations
 	Config      func() config.Config
-	NetworkName string // of the network that the gateway's machines form
+	Networks    Networks
 	OwnerID     string // the user of every token
 	Version     string
 	// Used records a call of an app; it must not block.
@@ -51,7 +56,7 @@ type Options struct {
 // pipeline. It is safe for concurrent use.
 type Catalog struct {
 	o     Options
-	net   network
+	net   machines
 	tools []*entry // in the order of lists
 }
 
@@ -66,10 +71,9 @@ type entry struct {
 
 // New returns the catalog.
 func New(o Options) *Catalog {
-	sum := sha256.Sum256([]byte(o.NetworkName))
-	net := network{o.Registry, o.NetworkName, "net_" + hex.EncodeToString(sum[:8]), o.Version}
+	net := machines{o.Registry, o.Version}
 	published := services{net, o.Services, o.Probe}
-	list := net.entries(o, published)
+	list := append(net.entries(o, published), networks{net, o.Networks}.entries()...)
 	list = append(list, published.entries()...)
 	list = append(list, registration{net, o.Invitations}.entry(), shell{net, o.Commands}.entry())
 	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}

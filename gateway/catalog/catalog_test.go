@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,8 @@ type bench struct {
 	commands *job.Commands
 	config   config.Config
 	others   []protocol.NodeInfo // further machines
+	networks []protocol.Network  // beside the default one
+	refused  error               // of a change of the networks
 	probed   error               // of a look at the target of a service
 	serviceList
 
@@ -51,7 +54,7 @@ func newBench(t *testing.T) *bench {
 	b.jobs = job.New(func() config.Config { return b.config })
 	b.commands = job.NewCommands(job.Options{Cleanup: b, HasAccess: func(id protocol.AppID) bool { return b.hasAccess == nil || b.hasAccess(id) }})
 	b.Catalog = New(Options{
-		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Services: b, Probe: func(context.Context, protocol.NodeID, service.Target) error { return b.probed }, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, NetworkName: "home", OwnerID: "u1", Version: "1.2.3",
+		Pipeline: b, Jobs: b.jobs, Commands: b.commands, Services: b, Probe: func(context.Context, protocol.NodeID, service.Target) error { return b.probed }, Registry: tool.NewRegistry(b, nil, nil), Config: func() config.Config { return b.config }, Networks: b, OwnerID: "u1", Version: "1.2.3",
 		Used: func(id protocol.AppID, name string) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -99,7 +102,19 @@ func (b *bench) Nodes() []protocol.NodeInfo {
 		{ID: "twin2", Name: "twin", Online: true, ConnectedAt: 1},
 		{ID: "pc", Online: true, Platform: "windows-x64", ConnectedAt: 1},
 	}
-	return append(list, b.others...)
+	list = append(list, b.others...)
+	for i := range list {
+		list[i].Network = cmp.Or(list[i].Network, "net_1")
+	}
+	return list
+}
+
+func (b *bench) CheckCreate(string) error { return b.refused }
+
+func (b *bench) CheckDelete(protocol.NetworkID) error { return b.refused }
+
+func (b *bench) NetworkList() []protocol.Network {
+	return append([]protocol.Network{{ID: "net_1", Name: "home", Index: 1, Default: true}}, b.networks...)
 }
 
 func (b *bench) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
@@ -197,7 +212,7 @@ func (b *bench) last() tool.Call {
 func TestEveryToolIsDescribed(t *testing.T) {
 	b := newBench(t)
 	want := []string{
-		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "service_publish", "service_update", "service_delete", "service_share", "register_node", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
+		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "network_create", "network_delete", "service_publish", "service_update", "service_delete", "service_share", "register_node", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
 		"fs_delete", "fs_mkdir", "fs_glob", "fs_grep",
 	}
 	var names []string
@@ -298,7 +313,7 @@ func TestTheExactSpellingOfAMachineWins(t *testing.T) {
 func TestTargetsAreResolved(t *testing.T) {
 	b := newBench(t)
 	for target, want := range map[string]string{
-		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"node_name":"twin1"}`: "twin1", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_4ea140588150773c","node_id":"nas","node_name":"nas"}`: "nas",
+		`{"node_id":"nas"}`: "nas", `{"node_name":"LAPTOP"}`: "laptop", `{"node_name":"twin1"}`: "twin1", `{"network_name":"Home","node_name":"Laptop"}`: "laptop", `{"network_name":"net_1","node_id":"nas","node_name":"nas"}`: "nas",
 	} {
 		b.must(me, "fs_stat", `{"target":`+target+`,"path":"/x"}`)
 		if c := b.last(); string(c.Tool) != want+"__fs_stat" || string(c.Args) != `{"path":"/x"}` {
@@ -332,7 +347,7 @@ func TestDirectoryIsFiltered(t *testing.T) {
 	for args, want := range map[string]string{
 		`{}`: "laptop nas old new twin1 twin2 pc", `{"online":false}`: "old new", `{"node_name_glob":"Lap*"}`: "laptop", `{"hostname_glob":"lap"}`: "laptop", `{"platform_glob":"deb*"}`: "laptop",
 		`{"online":true,"node_name_glob":"n*"}`: "nas", `{"network_name":"other"}`: "",
-		`{"network_name":"HOME","node_name_glob":"nas"}`: "nas", `{"network_name":"net_4ea140588150773c","node_name_glob":"nas"}`: "nas",
+		`{"network_name":"HOME","node_name_glob":"nas"}`: "nas", `{"network_name":"net_1","node_name_glob":"nas"}`: "nas",
 	} {
 		if got := ids(args); got != want {
 			t.Errorf("%s: got %q, want %q", args, got, want)

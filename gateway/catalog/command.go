@@ -65,7 +65,7 @@ const commandTool = protocol.CommandTool
 
 // shell are the commands of programs.
 type shell struct {
-	net      network
+	net      machines
 	commands *job.Commands
 }
 

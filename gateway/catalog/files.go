@@ -27,7 +27,7 @@ const (
 
 // files are the tools for files.
 type files struct {
-	net      network
+	net      machines
 	commands *job.Commands
 }
 
@@ -76,7 +76,7 @@ func withoutTarget(args any) json.RawMessage {
 }
 
 // forwardFile calls the machine's tool with the arguments without the target.
-func forwardFile[In, Out any](w network, name string, target func(In) *Target) func(context.Context, *call, In) (Out, string, error) {
+func forwardFile[In, Out any](w machines, name string, target func(In) *Target) func(context.Context, *call, In) (Out, string, error) {
 	return func(ctx context.Context, x *call, in In) (out Out, message string, err error) {
 		node, err := w.resolve(x.principal, target(in))
 		if err == nil {

@@ -73,7 +73,7 @@ type targetIn struct {
 type none struct{}
 
 // entries returns the tools about machines and their networks.
-func (w network) entries(o Options, published services) []*entry {
+func (w machines) entries(o Options, published services) []*entry {
 	read := func(name, title, description string, scopes ...protocol.Scope) protocol.CatalogTool {
 		return protocol.CatalogTool{Name: name, Title: title, Description: description, Mode: OneShot, ReadOnly: true, Idempotent: true, Scopes: scopes}
 	}
@@ -93,7 +93,7 @@ func (w network) entries(o Options, published services) []*entry {
 }
 
 // forward returns a tool that calls the machine's tool of the same name.
-func forward[Out any](w network, t protocol.CatalogTool) *entry {
+func forward[Out any](w machines, t protocol.CatalogTool) *entry {
 	return newEntry(t, nil, func(ctx context.Context, x *call, in targetIn) (out Out, message string, err error) {
 		node, err := w.resolve(x.principal, in.Target)
 		if err == nil {
@@ -109,34 +109,44 @@ func (s services) directory(_ context.Context, x *call, in directoryIn) (out dir
 			return out, "", protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("the pattern %q is not valid", glob))
 		}
 	}
-	out.Networks = []networkOut{}
-	w := s.net
-	if in.NetworkName != "" && !w.isNamed(in.NetworkName) {
-		return out, "No network has this name", nil
+	list := s.net.registry.NetworksOf(x.principal)
+	if in.NetworkName != "" {
+		n, err := s.net.network(x.principal, in.NetworkName)
+		if err != nil {
+			return directoryOut{[]networkOut{}}, "No network has this name", nil
+		}
+		list = []protocol.Network{n}
 	}
-	found := networkOut{ID: w.id, Name: w.name, Nodes: []nodeOut{}}
-	online := 0
-	for _, n := range w.registry.MachinesOf(x.principal) {
-		node := describe(n, w.version)
-		var info infoOut
-		if node.Info != nil {
-			info = *node.Info
+	out.Networks = make([]networkOut, len(list))
+	found, online := 0, 0
+	nodes := s.net.registry.MachinesOf(x.principal)
+	for i, w := range list {
+		out.Networks[i] = networkOut{ID: string(w.ID), Name: w.Name, Nodes: []nodeOut{}}
+		for _, n := range nodes {
+			node := describe(n, s.net.version)
+			if n.Network != w.ID || !in.includes(node) {
+				continue
+			}
+			if !in.Brief {
+				node.Services = s.of(n.ID)
+			}
+			if found++; n.Online {
+				online++
+			}
+			out.Networks[i].Nodes = append(out.Networks[i].Nodes, node)
 		}
-		switch {
-		case in.Online != nil && *in.Online != n.Online, !matches(in.NodeNameGlob, node.Name), !matches(in.HostnameGlob, info.Hostname),
-			!matches(in.PlatformGlob, info.Platform):
-			continue
-		}
-		if !in.Brief {
-			node.Services = s.of(n.ID)
-		}
-		if n.Online {
-			online++
-		}
-		found.Nodes = append(found.Nodes, node)
 	}
-	out.Networks = append(out.Networks, found)
-	return out, fmt.Sprintf("%s, %d online", format.Plural(len(found.Nodes), "machine"), online), nil
+	return out, fmt.Sprintf("%s, %d online", format.Plural(found, "machine"), online), nil
+}
+
+// includes reports whether the filters let a machine through.
+func (in directoryIn) includes(node nodeOut) bool {
+	var info infoOut
+	if node.Info != nil {
+		info = *node.Info
+	}
+	return (in.Online == nil || *in.Online == node.Online) && matches(in.NodeNameGlob, node.Name) && matches(in.HostnameGlob, info.Hostname) &&
+		matches(in.PlatformGlob, info.Platform)
 }
 
 func matches(glob, text string) bool {
@@ -198,16 +208,20 @@ type peersOut struct {
 	DurationMs int64     `json:"duration_ms"`
 }
 
-// peers lists the machines that the caller may use, as the gateway knows them.
-func (w network) peers(_ context.Context, x *call, in targetIn) (out peersOut, message string, err error) {
+// peers lists the machines in the network of the target that the caller may use, as the gateway
+// knows them.
+func (w machines) peers(_ context.Context, x *call, in targetIn) (out peersOut, message string, err error) {
 	began := time.Now()
-	target, err := w.resolve(x.principal, in.Target)
+	target, err := w.find(x.principal, in.Target)
 	if err != nil {
 		return out, "", err
 	}
 	out.Peers = []peerOut{}
 	for _, n := range w.registry.MachinesOf(x.principal) {
-		p := peerOut{Name: n.DisplayName(), RemoteID: string(n.ID), Local: n.ID == target}
+		if n.Network != target.Network {
+			continue
+		}
+		p := peerOut{Name: n.DisplayName(), RemoteID: string(n.ID), Local: n.ID == target.ID}
 		if n.Host != nil {
 			p.InternalIP = n.Host.Address
 			if host, _, err := net.SplitHostPort(p.InternalIP); err == nil {

@@ -33,8 +33,10 @@ var published = map[string]struct {
 			"networks.nodes.info.kernel_arch networks.nodes.info.virtualization networks.nodes.services:array networks.nodes.services.id networks.nodes.services.title networks.nodes.services.url " +
 			"networks.nodes.services.public_url networks.nodes.services.command",
 	},
-	"whoami":        {"", "", "user_id email"},
-	"register_node": {"node.register", "network_name node_name", "shell_install_command* power_shell_install_command* cmd_install_command*"},
+	"network_create": {"network.write", "name*", "network_id name index:number created_at"},
+	"network_delete": {"network.write", "network_name force:boolean", "network_id name nodes_removed:number message"},
+	"whoami":         {"", "", "user_id email"},
+	"register_node":  {"node.register", "network_name node_name", "shell_install_command* power_shell_install_command* cmd_install_command*"},
 	"service_publish": {
 		"service.write", "node_id network_name node_name title proxy_target_url proxy_target_encoding terminal_command username workdir enabled:boolean auth_required:boolean authorized_emails:array",
 		"service_id public_url mode",
@@ -114,7 +116,7 @@ func fields(prefix string, s *jsonschema.Schema, all map[string]bool) map[string
 }
 
 func TestEveryToolHasThePublishedFields(t *testing.T) {
-	tools := newBench(t).Catalog.Tools(app("a", protocol.ScopeNetworkRead, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead, protocol.ScopeService, protocol.ScopeNodeRegister))
+	tools := newBench(t).Catalog.Tools(app("a", protocol.ScopeNetworkRead, protocol.ScopeNetworkWrite, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead, protocol.ScopeService, protocol.ScopeNodeRegister))
 	if len(tools) != len(published) {
 		t.Errorf("got %d tools, want %d", len(tools), len(published))
 	}

@@ -29,7 +29,7 @@ type registerOut struct {
 
 // registration is the tool that makes commands for new machines.
 type registration struct {
-	net     network
+	net     machines
 	invites Invitations
 }
 
@@ -67,8 +67,12 @@ func (r registration) check(x *call, in registerIn) error {
 	if err := tool.CheckAccess(x.principal, protocol.NativePrefix); err != nil {
 		return err
 	}
-	if in.NetworkName != "" && !r.net.isNamed(in.NetworkName) {
-		return protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", in.NetworkName, r.net.name))
+	if in.NetworkName != "" {
+		if n, err := r.net.network(x.principal, in.NetworkName); err != nil {
+			return err
+		} else if !n.Default {
+			return protocol.NewFault(protocol.FaultUnsupported, "machines join the default network, from which they can be moved")
+		}
 	}
 	if in.NodeName == "" {
 		return nil

@@ -84,7 +84,7 @@ func (s services) certificateOf(ctx context.Context, node protocol.NodeID, t ser
 
 // services are the tools for published services.
 type services struct {
-	net   network
+	net   machines
 	list  Services
 	probe Probe
 }

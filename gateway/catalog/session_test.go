@@ -110,7 +110,7 @@ func TestSessionsBelongToTheirCaller(t *testing.T) {
 	b.checkFault(app("a"), "fs_write", `{"file_id":"file"}`, protocol.FaultNotFound, "")
 	b.checkFault(app("a"), "command", `{"command_id":"file"}`, protocol.FaultNotFound, "")
 	limited := app("a")
-	limited.LimitedTo = []protocol.NodeID{"laptop"}
+	limited.LimitedTo.Nodes = []protocol.NodeID{"laptop"}
 	b.checkFault(limited, "fs_read", `{"file_id":"file"}`, protocol.FaultNotFound, "")
 	if len(b.calls) != calls || len(b.steps) != 0 {
 		t.Error("the machine was asked about a foreign session")

@@ -22,18 +22,26 @@ type Target struct {
 	NodeName    string `json:"node_name,omitempty"`
 }
 
-// network is the network that the gateway's machines form.
-type network struct {
+// machines finds the machines and networks that callers may use.
+type machines struct {
 	registry Registry
-	name, id string
 	version  string // of the gateway
 }
 
-func (w network) isNamed(name string) bool { return strings.EqualFold(name, w.name) || name == w.id }
+// network returns the network with a name or an ID. A network that the caller may not use does not
+// exist for it.
+func (w machines) network(p auth.Principal, name string) (protocol.Network, error) {
+	for _, n := range w.registry.NetworksOf(p) {
+		if strings.EqualFold(name, n.Name) || name == string(n.ID) {
+			return n, nil
+		}
+	}
+	return protocol.Network{}, protocol.NewFault(protocol.FaultNotFound, fmt.Sprintf("there is no network named %.80q: network_directory lists the networks", name))
+}
 
 // machineOf returns the machine of a call; empty if none exists that the caller may use. The names
 // in the arguments are the caller's: with many spellings it would have as many limits.
-func (w network) machineOf(p auth.Principal, args json.RawMessage) protocol.NodeID {
+func (w machines) machineOf(p auth.Principal, args json.RawMessage) protocol.NodeID {
 	var in struct {
 		Target  *Target
 		Session *Target
@@ -48,23 +56,26 @@ func (w network) machineOf(p auth.Principal, args json.RawMessage) protocol.Node
 
 // resolve returns the machine of a target that is online and that the caller may use. Machines that
 // the caller may not use do not exist for it.
-func (w network) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
+func (w machines) resolve(p auth.Principal, t *Target) (protocol.NodeID, error) {
 	n, err := w.find(p, t)
 	return n.ID, err
 }
 
 // find is resolve with what is known about the machine.
-func (w network) find(p auth.Principal, t *Target) (n protocol.NodeInfo, err error) {
+func (w machines) find(p auth.Principal, t *Target) (n protocol.NodeInfo, err error) {
 	if t == nil || t.NodeID == "" && t.NodeName == "" {
 		return n, protocol.NewFault(protocol.FaultInvalidArgs, "target is required: give node_id, or network_name and node_name")
 	}
-	if t.NetworkName != "" && !w.isNamed(t.NetworkName) {
-		return n, protocol.NewFault(protocol.FaultTargetNotFound, fmt.Sprintf("there is no network named %q: this gateway has %q", t.NetworkName, w.name))
+	var in protocol.Network
+	if t.NetworkName != "" {
+		if in, err = w.network(p, t.NetworkName); err != nil {
+			return n, protocol.NewFault(protocol.FaultTargetNotFound, err.Error())
+		}
 	}
 	var found []protocol.NodeInfo
 	for _, n := range w.registry.MachinesOf(p) {
 		isNamed := t.NodeName == "" || strings.EqualFold(n.DisplayName(), t.NodeName) || string(n.ID) == t.NodeName
-		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) {
+		if isNamed && (t.NodeID == "" || string(n.ID) == t.NodeID) && (in.ID == "" || n.Network == in.ID) {
 			found = append(found, n)
 		}
 	}
@@ -76,7 +87,7 @@ func (w network) find(p auth.Principal, t *Target) (n protocol.NodeInfo, err err
 	case len(found) == 0:
 		return n, protocol.NewFault(protocol.FaultTargetNotFound, "no machine fits this target: network_directory lists the machines")
 	case len(found) > 1:
-		return n, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("%d machines are named %s: use node_id", len(found), t.NodeName))
+		return n, protocol.NewFault(protocol.FaultInvalidArgs, fmt.Sprintf("%d machines are named %s: use node_id or network_name", len(found), t.NodeName))
 	case !found[0].Online:
 		return n, protocol.NewFault(protocol.FaultTargetUnreachable, fmt.Sprintf("%s is offline", found[0].DisplayName()))
 	}

@@ -58,8 +58,9 @@ type Services struct {
 	Published Published
 	Node      func(protocol.NodeID) (protocol.NodeInfo, bool)
 	// Probe connects to the target of a service; see [service.Site.Probe].
-	Probe   func(context.Context, protocol.NodeID, service.Target) error
-	Message func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
+	Probe    func(context.Context, protocol.NodeID, service.Target) error
+	Networks Networks
+	Message  func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
@@ -75,7 +76,7 @@ type tools struct{ Services }
 // Tools returns the gateway's own tools.
 func Tools(s Services) []tool.Own {
 	t := tools{s}
-	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node, s.Probe}.list())
+	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node, s.Probe}.list(), networkTools{s.Networks}.list())
 }
 
 // own returns tools of the gateway with the scope of their equivalent methods.

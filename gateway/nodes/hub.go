@@ -27,7 +27,8 @@ type Link interface {
 
 // Persist stores nodes across restarts.
 type Persist interface {
-	Put(ctx context.Context, n protocol.NodeInfo) error
+	// Put stores a node, together with the audit entries about it.
+	Put(ctx context.Context, n protocol.NodeInfo, lines ...protocol.AuditEntry) error
 	List(ctx context.Context) ([]protocol.NodeInfo, error)
 	// Delete deletes a node and reports whether it was known.
 	Delete(ctx context.Context, id protocol.NodeID) (bool, error)
@@ -39,7 +40,9 @@ type Persist interface {
 type Entry struct {
 	Local  bool              // it runs in the gateway's own process
 	Device protocol.DeviceID // its paired device; empty for a node that uses the gateway's token
-	Name   string            // display name of the device, until the person gives the node another; may be empty
+	// Network is the one for a machine that the gateway does not know yet; empty or unknown: the default one.
+	Network protocol.NetworkID
+	Name    string // display name of the device, until the person gives the node another; may be empty
 	// Address is the host from which it connected, and Words those of its device's key. They replace
 	// what the node reports about itself; both are empty for a local node.
 	Address string
@@ -69,7 +72,8 @@ func Listening(p protocol.ConnectParams, listens chan<- struct{}) {
 
 // Hub manages nodes. It is safe for concurrent use.
 type Hub struct {
-	Calls *Calls // on the nodes
+	Calls    *Calls // on the nodes
+	Networks *Networks
 
 	bus     *event.Bus
 	persist Persist
@@ -102,6 +106,7 @@ type node struct {
 func New(bus *event.Bus, persist Persist) *Hub {
 	h := &Hub{bus: bus, persist: persist, nodes: make(map[protocol.NodeID]*node)}
 	h.Calls = &Calls{bus: bus, mu: &h.mu, nodes: h.nodes, pending: make(map[protocol.CallID]*pending), abandoned: make(map[protocol.CallID]protocol.NodeID)}
+	h.Networks = newNetworks(h)
 	return h
 }
 
@@ -117,7 +122,7 @@ func (h *Hub) Load(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, info := range list {
-		info.Online = false
+		info.Online, info.Network = false, h.Networks.placeLocked(info.Network)
 		if h.nodes[info.ID] == nil {
 			h.nodes[info.ID] = &node{info: info}
 		}
@@ -179,7 +184,7 @@ func newNode(p protocol.ConnectParams, e Entry, link Link) (*node, error) {
 		n.listens = listens
 	}
 	n.info = protocol.NodeInfo{
-		ID: id, Name: e.Name, Online: true, Local: e.Local, Device: e.Device, Held: e.Unapproved, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
+		ID: id, Name: e.Name, Network: e.Network, Online: true, Local: e.Local, Device: e.Device, Held: e.Unapproved, Platform: line(p.Client.Platform), Version: line(p.Client.Version), Host: host,
 		Caps: runtime.HostCapabilities, ConnectedAt: now.UnixMilli(), LastSeenAt: now.UnixMilli(),
 		Files: slices.Contains(p.Extensions, protocol.ExtFiles), Direct: slices.Contains(p.Extensions, protocol.ExtDirect),
 		Terminals: slices.Contains(p.Extensions, protocol.ExtTerminal),
@@ -215,7 +220,9 @@ func (h *Hub) replace(n *node) (oldLink Link, info protocol.NodeInfo, err error)
 		oldLink = old.link
 		h.Calls.moveLocked(old, n)
 		n.info.Name, n.info.Colour = cmp.Or(old.info.Name, n.info.Name), old.info.Colour
+		n.info.Network = old.info.Network
 	}
+	n.info.Network = h.Networks.placeLocked(n.info.Network)
 	n.stale, n.older = h.Calls.leftoverLocked(n)
 	publish(h.bus, n.info)
 	return oldLink, n.info, nil

@@ -359,7 +359,7 @@ func (m memory) StoppedCalls(_ context.Context, _ protocol.NodeID, calls []proto
 	return slices.DeleteFunc(slices.Clone(calls), func(id protocol.CallID) bool { return !slices.Contains(m.stopped, id) }), nil
 }
 
-func (m memory) Put(_ context.Context, n protocol.NodeInfo) error {
+func (m memory) Put(_ context.Context, n protocol.NodeInfo, _ ...protocol.AuditEntry) error {
 	m.nodes[n.ID] = n
 	return nil
 }

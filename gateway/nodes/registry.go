@@ -84,30 +84,38 @@ func (h *Hub) Update(ctx context.Context, p protocol.NodesUpdateParams) (protoco
 		}
 		p.Name = &name
 	}
-	h.mu.Lock()
-	n := h.nodes[p.NodeID]
-	if n == nil {
-		h.mu.Unlock()
-		return protocol.NodeInfo{}, protocol.ErrNotFound.With(fmt.Sprintf("No machine is called %s", p.NodeID))
-	}
-	info := n.info
-	h.mu.Unlock()
-	apply := func(to *protocol.NodeInfo) { // to the stored machine, then to the connected one
+	return h.change(ctx, p.NodeID, func(to *protocol.NodeInfo) {
 		if p.Name != nil {
 			to.Name = *p.Name
 		}
 		if p.Colour != nil {
 			to.Colour = *p.Colour
 		}
+	})
+}
+
+// change changes what is known about a machine: apply is called for the stored one, then for the
+// connected one.
+func (h *Hub) change(ctx context.Context, id protocol.NodeID, apply func(*protocol.NodeInfo), lines ...protocol.AuditEntry) (protocol.NodeInfo, error) {
+	h.mu.Lock()
+	n := h.nodes[id]
+	if n == nil {
+		h.mu.Unlock()
+		return protocol.NodeInfo{}, protocol.ErrNotFound.With(fmt.Sprintf("No machine is called %s", id))
 	}
+	info := n.info
+	h.mu.Unlock()
 	apply(&info)
 	if h.persist != nil {
-		if err := h.persist.Put(ctx, info); err != nil {
+		if err := h.persist.Put(ctx, info, lines...); err != nil {
 			return protocol.NodeInfo{}, fmt.Errorf("remember the machine: %w", err)
 		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if connected := h.nodes[id]; connected != nil { // it may have connected again meanwhile
+		n = connected
+	}
 	apply(&n.info)
 	publish(h.bus, n.info)
 	return n.info, nil

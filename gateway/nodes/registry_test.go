@@ -39,7 +39,9 @@ func TestForgettingALiveMachineNeedsForce(t *testing.T) {
 // fullDisk stores nothing.
 type fullDisk struct{ memory }
 
-func (fullDisk) Put(context.Context, protocol.NodeInfo) error { return protocol.ErrStorage }
+func (fullDisk) Put(context.Context, protocol.NodeInfo, ...protocol.AuditEntry) error {
+	return protocol.ErrStorage
+}
 func (fullDisk) Delete(context.Context, protocol.NodeID) (bool, error) {
 	return false, protocol.ErrStorage
 }

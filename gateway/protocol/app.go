@@ -14,7 +14,7 @@ func (id AppID) Grantee() SessionKey { return SessionKey("app:" + string(id)) }
 // about every call with an effect.
 const (
 	ScopeNetworkRead   Scope = "network.read"       // list machines
-	ScopeNetworkWrite  Scope = "network.write"      // reserved: create and delete networks
+	ScopeNetworkWrite  Scope = "network.write"      // create and delete networks
 	ScopeNodeRegister  Scope = "node.register"      // make invitations for machines
 	ScopeProvision     Scope = "provisioning.write" // reserved: rent machines
 	ScopeService       Scope = "service.write"      // publish services
@@ -33,7 +33,7 @@ var UsualAppScopes = []Scope{ScopeNetworkRead, ScopeShell, ScopeFilesRead, Scope
 
 // AppScopes lists every scope that an app can have and that gives access to something that exists.
 var AppScopes = []Scope{
-	ScopeNetworkRead, ScopeNodeRegister, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
+	ScopeNetworkRead, ScopeNetworkWrite, ScopeNodeRegister, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
 }
 
 // ScopeNames returns scopes as texts.
@@ -53,20 +53,25 @@ const (
 
 // App is a connected app. The secret of its token is stored only as a hash.
 type App struct {
-	ID         AppID    `json:"id"`
-	Kind       string   `json:"kind"` // token or oauth
-	Name       string   `json:"name"`
-	ClientID   string   `json:"clientId,omitempty"`   // of an app that signed in
-	ClientHost string   `json:"clientHost,omitempty"` // the host that published the app; empty: not proven
-	Scopes     []Scope  `json:"scopes"`
-	Nodes      []NodeID `json:"nodes,omitempty"` // the machines it may use; empty: all
-	CreatedAt  int64    `json:"createdAt"`
-	ExpiresAt  int64    `json:"expiresAt,omitempty"` // 0: never
-	LastUsedAt int64    `json:"lastUsedAt,omitempty"`
-	LastTool   string   `json:"lastTool,omitempty"` // the last tool that it called
-	Calls      int64    `json:"calls"`
-	RevokedAt  int64    `json:"revokedAt,omitempty"`
+	ID         AppID   `json:"id"`
+	Kind       string  `json:"kind"` // token or oauth
+	Name       string  `json:"name"`
+	ClientID   string  `json:"clientId,omitempty"`   // of an app that signed in
+	ClientHost string  `json:"clientHost,omitempty"` // the host that published the app; empty: not proven
+	Scopes     []Scope `json:"scopes"`
+	// Nodes and Networks are the machines that it may use; both empty: all.
+	Nodes      []NodeID    `json:"nodes,omitempty"`
+	Networks   []NetworkID `json:"networks,omitempty"`
+	CreatedAt  int64       `json:"createdAt"`
+	ExpiresAt  int64       `json:"expiresAt,omitempty"` // 0: never
+	LastUsedAt int64       `json:"lastUsedAt,omitempty"`
+	LastTool   string      `json:"lastTool,omitempty"` // the last tool that it called
+	Calls      int64       `json:"calls"`
+	RevokedAt  int64       `json:"revokedAt,omitempty"`
 }
+
+// MachineLimit returns the machines that the app may use.
+func (a App) MachineLimit() MachineLimit { return MachineLimit{a.Nodes, a.Networks} }
 
 // AppsListResult lists the connected apps, newest first, also revoked ones of the last 30 days.
 type AppsListResult struct {
@@ -98,18 +103,22 @@ type AppParams struct {
 
 // AppUpdateParams changes an app; what is nil stays. It takes effect with the app's next call.
 type AppUpdateParams struct {
-	ID     AppID     `json:"id"`
-	Name   *string   `json:"name,omitempty"`
-	Scopes *[]Scope  `json:"scopes,omitempty"`
-	Nodes  *[]NodeID `json:"nodes,omitempty"` // empty: all machines
+	ID     AppID    `json:"id"`
+	Name   *string  `json:"name,omitempty"`
+	Scopes *[]Scope `json:"scopes,omitempty"`
+	// Nodes and Networks are the machines that it may use; both empty: all.
+	Nodes    *[]NodeID    `json:"nodes,omitempty"`
+	Networks *[]NetworkID `json:"networks,omitempty"`
 }
 
 // TokenCreateParams makes a token by hand.
 type TokenCreateParams struct {
-	Name      string   `json:"name"`
-	Scopes    []Scope  `json:"scopes"`
-	Nodes     []NodeID `json:"nodes,omitempty"`     // the machines it may use; empty: all
-	ExpiresIn int64    `json:"expiresIn,omitempty"` // seconds; 0: never
+	Name   string  `json:"name"`
+	Scopes []Scope `json:"scopes"`
+	// Nodes and Networks are the machines that it may use; both empty: all.
+	Nodes     []NodeID    `json:"nodes,omitempty"`
+	Networks  []NetworkID `json:"networks,omitempty"`
+	ExpiresIn int64       `json:"expiresIn,omitempty"` // seconds; 0: never
 }
 
 // TokenCreateResult has the token, which is not stored and cannot be shown again.

@@ -11,6 +11,7 @@ type FeedSnapshot struct {
 	Sessions  []SessionEntry `json:"sessions"`  // the newest MaxSnapshotSessions; sessions.list has the rest
 	Questions []Question     `json:"questions"` // pending
 	Nodes     []NodeInfo     `json:"nodes"`
+	Networks  []Network      `json:"networks"`
 	Runs      []RunInfo      `json:"runs"`                // in progress or queued
 	Calls     []CallInfo     `json:"calls"`               // in progress
 	Transfers []Transfer     `json:"transfers,omitempty"` // not finished
@@ -56,6 +57,7 @@ const (
 	ChangeQuestion        = "question"        // Question is new or changed
 	ChangeNode            = "node"            // Node is new or changed
 	ChangeNodeForgotten   = "nodeForgotten"   // Node.ID was removed
+	ChangeNetworks        = "networks"        // a network was created, renamed or deleted: call networks.list
 	ChangeDevices         = "devices"         // devices, invitations or the network changed: call device.list
 	ChangeStatus          = "status"          // Status changed
 	ChangeTransfer        = "transfer"        // Transfer is new or changed
@@ -85,8 +87,8 @@ type Change struct {
 	// status and notice set the field of that name (message with sessionKey). sessionDeleted and
 	// history set sessionKey: it was deleted, or all its messages must be loaded again. nodeForgotten
 	// sets node.id, transferRemoved transfer.id. config and file set path. devices, rules, skills,
-	// channels (with path), schedules, apps, servers, localModels, services, forwards and terminals:
-	// load them again. resync: subscribe again.
+	// channels (with path), schedules, apps, servers, localModels, services, forwards, terminals and
+	// networks: load them again. resync: subscribe again.
 	Kind       string        `json:"kind"`
 	SessionKey SessionKey    `json:"sessionKey,omitempty"`
 	Session    *SessionEntry `json:"session,omitempty"`

@@ -178,6 +178,7 @@ var Methods = []MethodInfo{
 	MethodInfo(ServersList), MethodInfo(ServerSet), MethodInfo(ServerRemove), MethodInfo(ServerRestart), MethodInfo(ServersParse), MethodInfo(ServersFind), MethodInfo(ServerLogs),
 	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose), MethodInfo(ExposureList),
 	MethodInfo(TerminalList), MethodInfo(TerminalClose), MethodInfo(ReportTerminals),
+	MethodInfo(NetworksList), MethodInfo(NetworkCreate), MethodInfo(NetworkRename), MethodInfo(NetworkDelete), MethodInfo(NetworkMove),
 }
 
 // Events that the gateway sends.

@@ -78,6 +78,8 @@ type NodeInfo struct {
 	// purple, olive, brown or grey.
 	Name   string `json:"name,omitempty"`
 	Colour string `json:"colour,omitempty"`
+	// Network is the one network that the machine is in.
+	Network NetworkID `json:"network,omitempty"`
 	// PingMs is the round-trip time in milliseconds measured at PingAt, 0 if not measured.
 	PingMs float64 `json:"pingMs,omitempty"`
 	PingAt int64   `json:"pingAt,omitempty"`

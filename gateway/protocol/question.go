@@ -186,10 +186,11 @@ type QuestionAnswerParams struct {
 	Args json.RawMessage `json:"args,omitempty"`
 	// Name is the new name of a device that is paired; empty: its own name.
 	Name string `json:"name,omitempty"`
-	// Scopes are what an app gets, of the scopes that it asked for; empty: all of them. Nodes are the
-	// machines that it may use; empty: all.
-	Scopes []Scope  `json:"scopes,omitempty"`
-	Nodes  []NodeID `json:"nodes,omitempty"`
+	// Scopes are what an app gets, of the scopes that it asked for; empty: all of them. Nodes and
+	// Networks are the machines that it may use; both empty: all.
+	Scopes   []Scope     `json:"scopes,omitempty"`
+	Nodes    []NodeID    `json:"nodes,omitempty"`
+	Networks []NetworkID `json:"networks,omitempty"`
 	// Tools are the names of the changed tools to accept; empty: all that the question has. A denial
 	// turns all of them off.
 	Tools []string `json:"tools,omitempty"`

@@ -68,10 +68,12 @@ type AppSubject struct {
 	RedirectHost string  `json:"redirectHost"`         // where the browser returns to
 	IsLocal      bool    `json:"isLocal"`              // the redirect leads to a program on this computer
 	Scopes       []Scope `json:"scopes"`               // requested
-	// Connected means that the app is connected already; then Nodes are its machines, empty for all.
-	Connected bool     `json:"connected,omitempty"`
-	Nodes     []NodeID `json:"nodeIds,omitempty"`
-	Code      string   `json:"code"` // four characters that the browser shows too
+	// Connected means that the app is connected already; then Nodes and Networks are its
+	// machines, both empty for all.
+	Connected bool        `json:"connected,omitempty"`
+	Nodes     []NodeID    `json:"nodeIds,omitempty"`
+	Networks  []NetworkID `json:"networkIds,omitempty"`
+	Code      string      `json:"code"` // four characters that the browser shows too
 }
 
 // InputSubject is what an MCP server wants to know from the person (an elicitation): a form, or a

@@ -149,6 +149,7 @@ const (
 	AuditLogin          = "login"    // logins failed
 	AuditForward        = "forward"  // a forward was opened or closed
 	AuditTerminal       = "terminal" // a terminal was opened, taken over, closed or has ended; never what was typed
+	AuditNetwork        = "network"  // a network was created, renamed or deleted, or a machine moved
 	AuditRun            = "run"      // the question whether a run continues, or a missed one starts, was answered
 )
 

@@ -22,6 +22,7 @@ var permissions = []struct {
 	{ScopeShell, "run commands"},
 	{ScopeNetRead, "see network details"},
 	{ScopeForward, "reach ports of your machines"},
+	{ScopeNetworkWrite, "create and delete networks"},
 	{ScopeNodeRegister, "invite machines"},
 	{ScopeService, "publish apps of your machines"},
 	{ScopeAllTools, "use all other tools"},

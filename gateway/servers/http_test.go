@@ -192,7 +192,7 @@ func newAuthServer(t *testing.T) *authServer {
 	t.Cleanup(func() { db.Close() })
 	as := &authServer{ended: make(map[string]bool), issued: make(map[string]bool)}
 	as.questions = question.New(db.Questions, nil, new(event.Bus))
-	access, err := apps.Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
+	access, err := apps.Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

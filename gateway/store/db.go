@@ -52,6 +52,7 @@ type DB struct {
 	Apps       *Apps
 	Servers    *Servers
 	Nodes      *Nodes
+	Networks   *Networks
 	Settings   *Settings
 	Calls      *Calls
 	Usage      *Usage
@@ -127,6 +128,7 @@ func (db *DB) openFamilies() {
 	db.Servers = &Servers{db.conn}
 	db.Calls = &Calls{db.conn}
 	db.Nodes = &Nodes{db.conn, db.Calls}
+	db.Networks = &Networks{db.conn}
 	db.Settings = &Settings{db.conn}
 	db.Usage = &Usage{db.conn}
 	db.Uses = &Uses{db.conn}
@@ -167,7 +169,7 @@ var createServers string
 var createServices string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys, addServiceUse}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys, addServiceUse, createNetworks}
 
 // addPasskeys adds the passkeys of visitors, each of one service.
 const addPasskeys = `CREATE TABLE passkeys (

@@ -64,9 +64,14 @@ type nodeRow struct {
 	Info protocol.NodeInfo `gorm:"column:json;serializer:json"`
 }
 
-// Put stores a node.
-func (s *Nodes) Put(ctx context.Context, n protocol.NodeInfo) error {
-	return s.write(ctx, "store machine", func(tx *gorm.DB) error { return upsert(tx, &nodeRow{n.ID, n}) })
+// Put stores a node, together with the audit entries about it.
+func (s *Nodes) Put(ctx context.Context, n protocol.NodeInfo, lines ...protocol.AuditEntry) error {
+	return s.write(ctx, "store machine", func(tx *gorm.DB) error {
+		if err := upsert(tx, &nodeRow{n.ID, n}); err != nil {
+			return err
+		}
+		return appendAudit(tx, lines)
+	})
 }
 
 // List returns every node that was ever connected.

@@ -31,7 +31,7 @@ func TestUpgradePreservesData(t *testing.T) {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			path := writeVersion(t, version, `INSERT INTO settings (key, value) VALUES ('a', '1')`)
 
-			for range 2 { // an upgraded one is opened like a new one
+			for i := range 2 { // an upgraded one is opened like a new one
 				s := must(Open(t.Context(), path))(t)
 				if all := must(s.Settings.All(t.Context()))(t); string(all["a"]) != "1" {
 					t.Errorf("got settings %s, want a=1", all)
@@ -42,6 +42,9 @@ func TestUpgradePreservesData(t *testing.T) {
 				}
 				if err := s.Servers.Put(t.Context(), "time", AcceptedTools{"now": {Hash: "h"}}); err != nil {
 					t.Error(err)
+				}
+				if n := must(s.Networks.Put(t.Context(), protocol.Network{ID: "net_" + protocol.NetworkID(strconv.Itoa(i)), Name: strconv.Itoa(i)}))(t); n.Index != i+1 {
+					t.Errorf("the index of a network: got %d, want %d", n.Index, i+1)
 				}
 				if list := must(s.Servers.List(t.Context()))(t); list["time"]["now"].Hash != "h" {
 					t.Errorf("got servers %v, want the tool now of time", list)

@@ -66,7 +66,17 @@ func authorizeDevice(c Call, needs Resources) error {
 // mayUse reports whether a caller may use a machine, or the gateway's own tools
 // ([protocol.NativePrefix]).
 func mayUse(p auth.Principal, node protocol.NodeID) bool {
-	return len(p.LimitedTo) == 0 || slices.Contains(p.LimitedTo, node)
+	l := p.LimitedTo
+	if l.IsAll() || slices.Contains(l.Nodes, node) {
+		return true
+	}
+	return l.NetworkOf != nil && mayUseNetwork(p, l.NetworkOf(node))
+}
+
+// mayUseNetwork reports whether a caller may use every machine of a network, also those that join it
+// later.
+func mayUseNetwork(p auth.Principal, id protocol.NetworkID) bool {
+	return p.LimitedTo.IsAll() || id != "" && slices.Contains(p.LimitedTo.Networks, id)
 }
 
 // HasAnyScope reports whether a caller has one of the scopes with which a tool does something. A tool

@@ -22,6 +22,7 @@ type Machines interface {
 	Lookup(protocol.ToolName) (protocol.NodeID, protocol.ToolSpec, error)
 	Node(protocol.NodeID) (protocol.NodeInfo, bool)
 	Nodes() []protocol.NodeInfo
+	NetworkList() []protocol.Network
 }
 
 // Servers are the MCP servers and their tools. gateway/servers implements it.
@@ -90,6 +91,15 @@ func (r *Registry) ToolsOf(p auth.Principal) []protocol.ToolSpec {
 // MachinesOf lists the machines that a caller may use, the same way.
 func (r *Registry) MachinesOf(p auth.Principal) []protocol.NodeInfo {
 	return slices.DeleteFunc(r.machines.Nodes(), func(n protocol.NodeInfo) bool { return !mayUse(p, n.ID) })
+}
+
+// NetworksOf lists the networks that a caller may use or that have a machine that it may use. Others
+// do not exist for it.
+func (r *Registry) NetworksOf(p auth.Principal) []protocol.Network {
+	machines := r.MachinesOf(p)
+	return slices.DeleteFunc(r.machines.NetworkList(), func(n protocol.Network) bool {
+		return !mayUseNetwork(p, n.ID) && !slices.ContainsFunc(machines, func(m protocol.NodeInfo) bool { return m.Network == n.ID })
+	})
 }
 
 // toolsFor lists the tools for the model of a chat, at most limit; 0 means no limit. The tools of MCP

@@ -38,7 +38,7 @@ type newToken struct {
 
 func createTokenCommand(o *options) *cobra.Command {
 	var name, expires string
-	var scopes, nodes []string
+	var scopes, nodes, networks []string
 	cmd := command("create", "Make a token for a script or an app", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if name == "" || len(scopes) == 0 {
 			return usageError("give --name and --scopes, such as --name 'Backup script' --scopes fs.read")
@@ -55,6 +55,10 @@ func createTokenCommand(o *options) *cobra.Command {
 			in.ExpiresIn = int64(d / time.Second)
 		}
 		return o.withGateway(cmd, func(ctx context.Context, c *connection) error {
+			var err error
+			if in.Networks, err = findNetworks(ctx, c, networks); err != nil {
+				return err
+			}
 			r, err := call(ctx, c, protocol.TokenCreate, in)
 			return show(c, newToken{r.App, r.Token}, err, printToken)
 		})
@@ -64,6 +68,7 @@ func createTokenCommand(o *options) *cobra.Command {
 	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: "+strings.Join(protocol.ScopeNames(protocol.AppScopes), ","))
 	f.StringVar(&expires, "expires", "30d", "how long it is valid: 12h, 30d or never")
 	f.StringSliceVar(&nodes, "nodes", nil, "limit it to these machine IDs (default: all)")
+	f.StringSliceVar(&networks, "networks", nil, "limit it to the machines in these networks (default: all)")
 	return cmd
 }
 
@@ -82,6 +87,17 @@ func printToken(out io.Writer, t newToken) error {
 type appList struct {
 	protocol.AppsListResult
 	Questions []protocol.Question `json:"questions"`
+	networks  []protocol.Network
+}
+
+// networkName returns the name of a network, or the ID of one that was deleted.
+func (r appList) networkName(id protocol.NetworkID) string {
+	for _, n := range r.networks {
+		if n.ID == id {
+			return n.Name
+		}
+	}
+	return string(id)
 }
 
 func listApps(ctx context.Context, c *connection, _ []string) error {
@@ -92,6 +108,11 @@ func listApps(ctx context.Context, c *connection, _ []string) error {
 		r, err = call(ctx, c, protocol.QuestionList, protocol.Empty{})
 		list.Questions = append([]protocol.Question{}, slices.DeleteFunc(r.Questions, func(q protocol.Question) bool { return q.App == nil })...)
 	}
+	if err == nil && c.offers(protocol.NetworksList.Name) {
+		var r protocol.NetworksListResult
+		r, err = call(ctx, c, protocol.NetworksList, protocol.Empty{})
+		list.networks = r.Networks
+	}
 	return show(c, list, err, printApps)
 }
 
@@ -99,10 +120,13 @@ func printApps(out io.Writer, r appList) error {
 	var t table
 	for _, a := range r.Apps {
 		on := "all machines"
-		if len(a.Nodes) > 0 {
+		if !a.MachineLimit().IsAll() {
 			var ids []string
 			for _, id := range a.Nodes {
 				ids = append(ids, string(id))
+			}
+			for _, id := range a.Networks {
+				ids = append(ids, "network "+r.networkName(id))
 			}
 			on = strings.Join(ids, ", ")
 		}
@@ -158,7 +182,7 @@ func appState(a protocol.App) string {
 
 // approveCommand answers an app that asks to connect.
 func approveCommand(o *options) *cobra.Command {
-	var scopes, nodes []string
+	var scopes, nodes, networks []string
 	var deny bool
 	cmd := command("approve CODE", "Approve the app that shows this code in the browser", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		p := protocol.QuestionAnswerParams{Decision: protocol.DecisionAllow, Scopes: scopesOf(scopes)}
@@ -179,8 +203,11 @@ func approveCommand(o *options) *cobra.Command {
 			if i < 0 {
 				return protocol.ErrNotFound.With("no app waits for this answer: it was answered already, or took too long. Connect the app again")
 			}
-			if len(p.Nodes) == 0 {
-				p.Nodes = r.Questions[i].App.Nodes
+			if p.Networks, err = findNetworks(ctx, c, networks); err != nil {
+				return err
+			}
+			if len(p.Nodes)+len(p.Networks) == 0 {
+				p.Nodes, p.Networks = r.Questions[i].App.Nodes, r.Questions[i].App.Networks
 			}
 			return questionsOf(c).answer(ctx, r.Questions[i], p, func(out io.Writer, _ protocol.Question) error {
 				if deny {
@@ -194,5 +221,6 @@ func approveCommand(o *options) *cobra.Command {
 	f.BoolVar(&deny, "deny", false, "refuse it")
 	f.StringSliceVar(&scopes, "scopes", nil, "allow only these of the scopes that it asks for")
 	f.StringSliceVar(&nodes, "nodes", nil, "limit the app to these machine IDs (default: all, or its current ones)")
+	f.StringSliceVar(&networks, "networks", nil, "limit the app to the machines in these networks")
 	return cmd
 }

@@ -24,7 +24,7 @@ func TestTextOfAnUnknownSenderStaysInItsLine(t *testing.T) {
 			printRequest(out, protocol.Question{Kind: protocol.AskWiden, Pairing: &protocol.PairingSubject{Wider: []string{text}, Device: protocol.Device{Name: text}}})
 		},
 		"machine": func(out *strings.Builder, text string) {
-			printNode(out, protocol.NodeInfo{ID: "n", Platform: text, Tools: []string{text}, Host: &protocol.HostInfo{OS: text, Hostname: text, User: text, Workspace: text}})
+			printNode(out, protocol.NodeInfo{ID: "n", Platform: text, Tools: []string{text}, Host: &protocol.HostInfo{OS: text, Hostname: text, User: text, Workspace: text}}, nil)
 		},
 		"transfer": func(out *strings.Builder, text string) {
 			out.WriteString(summary(protocol.Transfer{

@@ -99,14 +99,25 @@ func showNode(ctx context.Context, c *connection, args []string) error {
 	if !ok {
 		return noMachine(protocol.NodeID(args[0]))
 	}
-	return show(c, machine, nil, printNode)
+	var networks protocol.NetworksListResult
+	if c.offers(protocol.NetworksList.Name) {
+		if networks, err = call(ctx, c, protocol.NetworksList, protocol.Empty{}); err != nil {
+			return err
+		}
+	}
+	return show(c, machine, nil, func(out io.Writer, n protocol.NodeInfo) error { return printNode(out, n, networks.Networks) })
 }
 
-func printNode(out io.Writer, n protocol.NodeInfo) error {
+func printNode(out io.Writer, n protocol.NodeInfo, networks []protocol.Network) error {
 	var t table
 	t.value("machine", string(n.ID))
 	t.value("name", n.Name)
 	t.value("colour", n.Colour)
+	for _, w := range networks {
+		if w.ID == n.Network {
+			t.value("network", w.Name)
+		}
+	}
 	t.value("presence", presence(n))
 	t.value("platform", n.Platform)
 	t.value("version", n.Version)

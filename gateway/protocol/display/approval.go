@@ -84,7 +84,7 @@ var actions = map[string]string{
 // nativeActions are what the gateway's own tools do, after "wants to".
 var nativeActions = map[string]string{
 	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
-	"ServicePublish": "publish an app", "ServiceUpdate": "change a published app", "ServiceShare": "change who may visit an app",
+	"NetworkCreate": "create a network", "NetworkDelete": "delete a network", "ServicePublish": "publish an app", "ServiceUpdate": "change a published app", "ServiceShare": "change who may visit an app",
 	"ServiceDelete": "delete a published app",
 }
 

@@ -61,7 +61,7 @@ func auditChange(e protocol.AuditEntry, n Names) string {
 				return act.words + " “" + withoutID(name) + "”"
 			}
 		}
-	case protocol.AuditService:
+	case protocol.AuditService, protocol.AuditNetwork:
 		return format.Capital(e.What)
 	case protocol.AuditServer:
 		if did, name, ok := strings.Cut(e.What, " the server "); ok {

@@ -44,7 +44,7 @@ func serve(t *testing.T) *bench {
 	t.Cleanup(func() { db.Close() })
 	b := &bench{t: t, db: db.Apps, docs: make(map[string]string)}
 	b.questions = question.New(db.Questions, nil, new(event.Bus))
-	b.access, err = apps.Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized })
+	b.access, err = apps.Open(t.Context(), db.Apps, new(event.Bus), func(context.Context, string) error { return protocol.ErrUnauthorized }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

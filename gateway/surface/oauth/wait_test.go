@@ -25,7 +25,7 @@ func (noStore) Apply(context.Context, store.AppChange) error                   {
 
 func TestBrowserReturnsWhenNobodyAnswersForTwoMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		access, err := apps.Open(t.Context(), noStore{}, new(event.Bus), nil)
+		access, err := apps.Open(t.Context(), noStore{}, new(event.Bus), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

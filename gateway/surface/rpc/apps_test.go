@@ -26,8 +26,10 @@ func (anyMachine) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{ID: id}, true
 }
 
+func (anyMachine) NetworkList() []protocol.Network { return nil }
+
 func fakeApps(f *fakes) *apps.Apps {
-	access, err := apps.Open(context.Background(), appRows{}, f.bus, func(context.Context, string) error { return protocol.ErrUnauthorized })
+	access, err := apps.Open(context.Background(), appRows{}, f.bus, func(context.Context, string) error { return protocol.ErrUnauthorized }, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -19,6 +19,14 @@ func (m deviceMethods) register(all methods) {
 	}))
 	handle(all, protocol.NodeForget, plain(m.nodes.Forget))
 	handle(all, protocol.NodesUpdate, plain(m.nodes.Update))
+	w := m.nodes.Networks
+	handle(all, protocol.NetworksList, query(func(context.Context) (protocol.NetworksListResult, error) {
+		return protocol.NetworksListResult{Networks: w.List()}, nil
+	}))
+	handle(all, protocol.NetworkCreate, withCaller(w.Create))
+	handle(all, protocol.NetworkRename, withCaller(w.Rename))
+	handle(all, protocol.NetworkDelete, withCaller(w.Delete))
+	handle(all, protocol.NetworkMove, withCaller(w.Move))
 	handle(all, protocol.DeviceList, query(m.devices.List))
 	handle(all, protocol.DeviceInviteTo, withCaller(m.devices.Invite).check(m.checkInvite))
 	handle(all, protocol.DeviceUninvite, withAck(func(ctx context.Context, _ string, p protocol.InviteParams) error {

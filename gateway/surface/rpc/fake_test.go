@@ -67,6 +67,9 @@ func TestMain(m *testing.M) {
 func newFakes() *fakes {
 	f := &fakes{bus: new(event.Bus), channels: new(channel.Hub)}
 	f.hub = nodes.New(f.bus, nil)
+	if err := f.hub.Networks.Open(context.Background(), &networkRows{}, "home"); err != nil {
+		panic(err)
+	}
 	var err error
 	if f.rules, err = approval.OpenRules(context.Background(), noRules{}, noGrants{}, approval.RulesOptions{Config: config.Default}); err != nil {
 		panic(err)

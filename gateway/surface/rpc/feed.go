@@ -184,5 +184,6 @@ func (m feedMethods) snapshot(ctx context.Context) (snap protocol.FeedSnapshot, 
 	snap.Sessions, snap.Runs, snap.Questions = list(chats.Sessions), list(m.sessions.Runs.Active()), list(snap.Questions)
 	snap.Transfers = m.transfers.Open()
 	snap.Nodes, snap.Calls, snap.Status = list(m.nodes.Nodes()), list(m.tools.Running()), m.status(ctx)
+	snap.Networks = m.nodes.Networks.List()
 	return snap, nil
 }

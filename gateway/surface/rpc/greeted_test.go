@@ -18,7 +18,7 @@ import (
 // slowDisk stores a node slowly.
 type slowDisk struct{}
 
-func (slowDisk) Put(context.Context, protocol.NodeInfo) error {
+func (slowDisk) Put(context.Context, protocol.NodeInfo, ...protocol.AuditEntry) error {
 	time.Sleep(time.Second)
 	return nil
 }
