@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/peer/pake"
@@ -34,30 +35,13 @@ func newAccessGateway(t testing.TB) *accessGateway {
 	t.Setenv("FAIRLEAD_TOKEN", "gateway-token-of-the-test")
 	h := &accessGateway{t: t, home: t.TempDir(), changes: make(chan protocol.Change, 1000)}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
-	gw, err := gateway.Open(t.Context(), gateway.Options{Home: h.home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.gw = gw
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { gw.Run(ctx) })
-	h.owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
-	wg.Go(func() { h.owner.Run(ctx) })
-	wg.Go(func() {
-		h.owner.Feed(ctx, func(protocol.FeedSnapshot) {}, func(c protocol.Change) {
-			select {
-			case h.changes <- c:
-			default:
-			}
-		})
+	h.gw, _ = gatewaytest.Start(t, h.home, "127.0.0.1:0")
+	h.owner, _ = gatewaytest.Owner(t, h.gw, func(c protocol.Change) {
+		select {
+		case h.changes <- c:
+		default:
+		}
 	})
-	t.Cleanup(func() {
-		cancel()
-		wg.Wait()
-		gw.Close()
-	})
-	h.until("the owner is connected", h.owner.Connected)
 	ask(h, protocol.ConfigSet, protocol.ConfigSetParams{Path: "network.listen", Value: json.RawMessage(`"127.0.0.1:0"`)})
 	if n := h.list().Network; n.Listening || n.Enabled {
 		t.Fatalf("the network is on before anybody turned it on: %+v", n)

@@ -3,47 +3,23 @@
 package gateway_test
 
 import (
-	"context"
 	"database/sql"
 	"encoding/json"
-	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	_ "github.com/glebarez/go-sqlite"
 
-	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
 
-// startGateway runs a gateway on a data folder, until stop or the end of the test.
-func startGateway(t testing.TB, home string) (g *gateway.Gateway, stop func()) {
-	t.Helper()
-	g, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var wg sync.WaitGroup
-	wg.Go(func() { g.Run(ctx) })
-	stop = sync.OnceFunc(func() {
-		cancel()
-		wg.Wait()
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(stop)
-	return g, stop
-}
-
 // withGateway runs a gateway on a data folder while f runs.
 func withGateway(t *testing.T, home string, f func(*client.Client)) {
 	t.Helper()
-	g, stop := startGateway(t, home)
+	g, stop := gatewaytest.Start(t, home, "127.0.0.1:0")
 	c, hangUp := dial(t, g.URL())
 	f(c)
 	hangUp()

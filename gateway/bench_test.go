@@ -17,6 +17,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 )
@@ -212,7 +213,7 @@ func benchGateway(b *testing.B) string {
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	b.Setenv("FAIRLEAD_SECRETS", "file")
 	b.Setenv("FAIRLEAD_TOKEN", "fl_bench")
-	g, _ := startGateway(b, b.TempDir())
+	g, _ := gatewaytest.Start(b, b.TempDir(), "127.0.0.1:0")
 	return g.URL()
 }
 

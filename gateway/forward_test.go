@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/peer/identity"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
@@ -446,18 +446,9 @@ func TestForwardGoesOnAfterARestartOfTheGateway(t *testing.T) {
 	t.Setenv("FAIRLEAD_TOKEN", "gateway-token-of-the-test")
 	home, address := t.TempDir(), "127.0.0.1:0"
 	open := func() (gw *gateway.Gateway, stop func()) {
-		gw, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: address, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			gw.Run(ctx)
-		}()
+		gw, stop = gatewaytest.Start(t, home, address)
 		address = strings.TrimSuffix(strings.TrimPrefix(gw.URL(), "ws://"), "/ws")
-		return gw, sync.OnceFunc(func() { cancel(); <-done; gw.Close() })
+		return gw, stop
 	}
 	gw, stop := open()
 	defer func() { stop() }()

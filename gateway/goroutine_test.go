@@ -21,6 +21,7 @@ var withoutMechanism = map[string]string{
 	"../node/tooltest":               "test support",
 	"../gateway/channel/channeltest": "test support",
 	"../gateway/tool/tooltest":       "test support",
+	"../gateway/gatewaytest":         "test support",
 }
 
 // starters are the functions and types of other packages that start goroutines, and what to use.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -25,27 +25,22 @@ import (
 func startBoth(t *testing.T, home, work string) (owner *client.Client, stop func()) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	gw, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "none", Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gw, stopGateway := gatewaytest.Start(t, home, "none")
 	n, err := node.New(node.Options{ID: "laptop", Workspace: work, Home: filepath.Join(home, "node"), Dial: gw.Dial, Logger: log, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
+	owner, stopOwner := gatewaytest.Owner(t, gw, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	wg.Go(func() { gw.Run(ctx) })
 	wg.Go(func() { n.Run(ctx) })
-	wg.Go(func() { owner.Run(ctx) })
 	stop = sync.OnceFunc(func() {
+		stopOwner()
 		cancel()
 		wg.Wait()
-		gw.Close()
+		stopGateway()
 	})
 	t.Cleanup(stop)
-	polltest.Until(t, "the owner is connected", owner.Connected)
 	return owner, stop
 }
 

@@ -34,7 +34,7 @@ var levels = []level{
 		"gateway/transfer", "gateway/tunnel", "gateway/usage", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
-	{"wiring", []string{"gateway", "app", "app/backend", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", "packaging/unicode", ""}},
+	{"wiring", []string{"gateway", "gateway/gatewaytest", "app", "app/backend", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", "packaging/unicode", ""}},
 }
 
 // systems are the values of GOOS that Fairlead is built for.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -120,7 +121,7 @@ func Test200QuestionsFrom5MachinesIn3Windows(t *testing.T) {
 	const questions = chats * machines
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	t.Setenv("FAIRLEAD_TOKEN", "kill-test")
-	g, stopGateway := startGateway(t, t.TempDir())
+	g, stopGateway := gatewaytest.Start(t, t.TempDir(), "127.0.0.1:0")
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	defer func() {

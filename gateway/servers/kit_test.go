@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
 	"fairlead/node"
@@ -41,36 +42,23 @@ func startGateway(t *testing.T) *testGateway {
 	t.Setenv("FAIRLEAD_SECRETS", "file")
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	h := &testGateway{t: t, model: newScriptedModel(t), work: t.TempDir(), home: t.TempDir(), calls: make(map[protocol.CallID]protocol.CallInfo)}
-	home := h.home
 	var stop func()
 	start := func() {
-		gw, err := gateway.Open(t.Context(), gateway.Options{Home: home, Listen: "127.0.0.1:0", Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h.gw = gw
-		ctx, cancel := context.WithCancel(context.Background())
-		var wg sync.WaitGroup
-		wg.Go(func() { gw.Run(ctx) })
+		var stopGateway, stopOwner func()
+		h.gw, stopGateway = gatewaytest.Start(t, h.home, "127.0.0.1:0")
 		h.startNode()
-		h.owner = client.New(client.Options{URL: "ws://memory/ws", Dial: gw.Dial, Connect: func() protocol.ConnectParams { return gateway.ClientParams("window") }})
-		wg.Go(func() { h.owner.Run(ctx) })
-		wg.Go(func() {
-			h.owner.Feed(ctx, func(protocol.FeedSnapshot) {}, func(c protocol.Change) {
-				if c.Kind == protocol.ChangeCall {
-					h.mu.Lock()
-					h.calls[c.Call.CallID] = *c.Call
-					h.mu.Unlock()
-				}
-			})
+		h.owner, stopOwner = gatewaytest.Owner(t, h.gw, func(c protocol.Change) {
+			if c.Kind == protocol.ChangeCall {
+				h.mu.Lock()
+				h.calls[c.Call.CallID] = *c.Call
+				h.mu.Unlock()
+			}
 		})
-		stop = sync.OnceFunc(func() {
-			cancel()
-			wg.Wait()
+		stop = func() {
+			stopOwner()
 			h.stopNode()
-			gw.Close()
-		})
-		h.until("the owner is connected", h.owner.Connected)
+			stopGateway()
+		}
 		h.until("the node is connected", func() bool {
 			return slices.ContainsFunc(ask(h, protocol.NodesList, protocol.Empty{}).Nodes, func(n protocol.NodeInfo) bool { return n.Online })
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"fairlead/gateway"
+	"fairlead/gateway/gatewaytest"
 	"fairlead/gateway/peer/polltest"
 	"fairlead/gateway/peer/porttest"
 	"fairlead/gateway/protocol"
@@ -143,7 +144,6 @@ func newTestGateway(t testing.TB, ids ...protocol.NodeID) *testGateway {
 	t.Helper()
 	r := &testGateway{t: t, home: t.TempDir(), listen: porttest.Free(t), nodes: make(map[protocol.NodeID]*machine), changes: make(chan protocol.Transfer, 1<<16)}
 	r.start()
-	t.Cleanup(func() { r.stopGW() })
 	for _, id := range ids {
 		r.addNode(id)
 	}
@@ -182,22 +182,7 @@ func newTestGateway(t testing.TB, ids ...protocol.NodeID) *testGateway {
 // start starts the gateway, always on the same address.
 func (r *testGateway) start() {
 	r.t.Helper()
-	g, err := gateway.Open(context.Background(), gateway.Options{Home: r.home, Listen: r.listen, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.gw = g
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		g.Run(ctx)
-	}()
-	r.stopGW = func() {
-		cancel()
-		<-done
-		g.Close()
-	}
+	r.gw, r.stopGW = gatewaytest.Start(r.t, r.home, r.listen)
 }
 
 func (r *testGateway) addNode(id protocol.NodeID) *machine {
