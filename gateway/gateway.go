@@ -107,6 +107,7 @@ type Gateway struct {
 	tunnels   *tunnel.Tunnels
 	forwards  *forward.Forwards
 	terminals *terminal.Terminals
+	shown     *serviceTerminals
 	services  *service.Services
 	visits    *service.Visits
 	site      *service.Site

@@ -168,7 +168,7 @@ func (g *Gateway) openWorkspaces(context.Context, Options) error {
 	return err
 }
 
-// openTools opens what runs a tool call, and the transfers.
+// openTools opens what runs a tool call, the tunnels to machines, and the transfers.
 func (g *Gateway) openTools(ctx context.Context, _ Options) (err error) {
 	g.servers, err = servers.Open(ctx, servers.Options{
 		Config: g.config, Store: g.store.Servers, Secrets: g.secrets, Machines: g.hub, Bus: g.bus, Questions: g.questions, Audit: g.store.Audit, Version: Version,
@@ -177,6 +177,8 @@ func (g *Gateway) openTools(ctx context.Context, _ Options) (err error) {
 		return err
 	}
 	g.config.OnChange(g.servers.ConfigChanged)
+	g.tunnels = tunnel.New(g.hub, g.bus)
+	g.terminals = terminal.New(terminal.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus, ChatOf: g.chatOf})
 	if err := g.openServices(ctx); err != nil {
 		return err
 	}
@@ -200,7 +202,7 @@ func (g *Gateway) openTools(ctx context.Context, _ Options) (err error) {
 	return g.calls.Recover(ctx, g.transfers.IsOpen)
 }
 
-// openPeers opens the paired devices, the tunnels to machines, and the connected apps, whose ends end
+// openPeers opens the paired devices, and the connected apps, whose ends end
 // what they have begun.
 func (g *Gateway) openPeers(ctx context.Context, _ Options) (err error) {
 	g.conns = rpc.NewConnections()
@@ -213,9 +215,7 @@ func (g *Gateway) openPeers(ctx context.Context, _ Options) (err error) {
 		g.install = install.New(g.network.Pin, install.Beside(exe)...)
 		devices.HasPrograms = g.install.HasPrograms
 	}
-	g.tunnels = tunnel.New(g.hub, g.bus)
 	g.forwards = forward.New(forward.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus})
-	g.terminals = terminal.New(terminal.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus, ChatOf: g.chatOf})
 	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers, g.forwards}})
 	g.hub.Networks.OnMove(g.apps.MachinesMoved)
 	g.devices, err = pairing.Open(ctx, devices)

@@ -40,6 +40,7 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 			return g.visits.Link(ctx, v, email)
 		},
 	})
+	g.shown = newServiceTerminals(g.terminals, g.services.List, g.bus)
 	g.visits = service.NewVisits(g.store.Services, g.signIn)
 	g.site, err = service.NewSite(ctx, service.Options{
 		Services: g.services, Visits: g.visits, Requests: g.store.Services, Uses: g.store.Services, Questions: g.questions, Bus: g.bus,
@@ -47,7 +48,7 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 		Dial: func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
 			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})
 		},
-		AskCertificate: g.askAboutCertificate, Terminals: noTerminals{},
+		AskCertificate: g.askAboutCertificate, Terminals: g.shown,
 	})
 	return err
 }

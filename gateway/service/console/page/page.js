@@ -85,7 +85,7 @@ function connect() {
 		if (socket !== s) return;
 		state = { ...state, typing: false, request: '' };
 		if (!end) {
-			lost = code === 4503 ? reason : 'Connection lost. Trying again…';
+			lost = code === 4503 ? reason : lost || 'Connection lost. Trying again…';
 			pause = Math.min(pause ? 2 * pause : 500, 5000);
 			setTimeout(reconnect, pause);
 		}
@@ -129,6 +129,10 @@ async function take(kind, body, show) {
 			break;
 		case 'e':
 			end = JSON.parse(new TextDecoder().decode(body));
+			if (end.lost) { // only the view; the page connects again
+				lost = end.error;
+				end = undefined;
+			}
 			state = { ...state, typing: false };
 			term.options.disableStdin = true;
 			draw();
@@ -220,6 +224,7 @@ function words() {
 	if (end) return [endText(), true, button('Start again', true, startAgain)];
 	if (lost) return [lost, true];
 	if (!state.cols) return ['Connecting…', false];
+	if (state.offline) return ['The computer is offline. Trying again…', true];
 	if (state.typing && state.request) return [`${state.request} asks to take over.`, true, answer('Allow', true), answer('Deny', false)];
 	if (state.typing) {
 		const others = state.viewers > 1 ? [button('Give back', false, () => send('g'))] : [];
