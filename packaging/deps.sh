@@ -25,7 +25,7 @@ tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbu
 case ${1:-build} in
   build) want=$build ;;
   test) want="$build $tests" ;;
-  services) want="chromium novnc websockify x11vnc xterm xvfb iproute2 nftables" ;;
+  services) want="chromium vim htop novnc websockify x11vnc xterm xvfb iproute2 nftables" ;;
   wine) want="wine wine64 binutils-mingw-w64-x86-64" ;;
   windows) want="gcc-mingw-w64-x86-64" ;;
   *) echo "usage: packaging/deps.sh [build|test|services|wine|windows]" >&2; exit 2 ;;

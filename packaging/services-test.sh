@@ -3,7 +3,8 @@
 #
 # Lets headless Chromium visit apps that others wrote and the built programs publish: noVNC and websockify from Debian,
 # esbuild from npm, copyparty from PyPI. Links, WebSockets, server-sent events, uploads and downloads, revocation, and
-# kills are tested, as root also with a machine behind NAT.
+# kills are tested, as root also with a machine behind NAT; and terminals, with vim and htop. The terminal emulator of their
+# pages must be the build of packaging/xterm.sh.
 #
 # With "long", the file that goes up and down has 1 GiB, not 64 MiB, the figures of docs/performance.md are measured, and
 # pictures of the pages are stored in build/services, as with TESTS, an expression for the names of tests. esbuild and
@@ -27,6 +28,8 @@ if [ "$(cat "$apps/versions" 2>/dev/null)" != "$esbuild $copyparty" ]; then
   } >"$apps.log" 2>&1 || skip "the apps cannot be installed here (see $apps.log)"
   echo "$esbuild $copyparty" >"$apps/versions"
 fi
+
+packaging/xterm.sh check
 
 export FAIRLEAD_PROGRAMS=$PWD FAIRLEAD_APPS=$apps
 arguments=(-run "${1:-.}")
