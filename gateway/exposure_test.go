@@ -57,7 +57,7 @@ func TestEveryWayInIsListedAndClosed(t *testing.T) {
 	}{
 		{protocol.ExposureListener, strings.TrimSuffix(strings.TrimPrefix(f.gw.URL(), "ws://"), "/ws"), "Programs on this computer", none, false},
 		{protocol.ExposureService, "Wiki", "Everyone who reaches the address, without a sign-in. " + url + " leads to " + app.URL + "/ on " + name + ".", []string{protocol.WarnPublic}, true},
-		{protocol.ExposureForward, info.Listen + " → " + info.Target + " on " + name, "Programs on this computer reach " + info.Target + " on " + name, none, true},
+		{protocol.ExposureForward, info.Listen + " leads to " + info.Target + " on " + name, "Programs on this computer reach " + info.Target + " on " + name, none, true},
 		{protocol.ExposureToken, "The gateway's own token", "everything that you may", none, false},
 		{protocol.ExposureToken, "Backup", "May read files and run commands on " + name + ".", noExpiry, true},
 		{protocol.ExposureDevice, name, "Runs calls as the machine " + name, noExpiry, true},

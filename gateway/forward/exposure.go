@@ -19,7 +19,7 @@ func (f *Forwards) Exposures(context.Context) ([]protocol.Exposure, error) {
 			name = n.DisplayName()
 		}
 		list = append(list, protocol.Exposure{
-			ID: protocol.ExposureForward + ":" + string(now.ID), Kind: protocol.ExposureForward, Title: now.Listen + " → " + now.Target + " on " + name,
+			ID: protocol.ExposureForward + ":" + string(now.ID), Kind: protocol.ExposureForward, Title: now.Listen + " leads to " + now.Target + " on " + name,
 			Reach:   fmt.Sprintf("Programs on %s reach %s on %s.", computerOf(now), now.Target, name),
 			IsInUse: now.Connections > 0, CreatedAt: now.Since, LastUsedAt: now.LastUsedAt,
 			Close: &protocol.ExposureClose{
