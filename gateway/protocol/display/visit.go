@@ -34,5 +34,5 @@ func VisitScope(v protocol.VisitSubject) string {
 	if v.Verified != "" {
 		who = "them with any browser"
 	}
-	return fmt.Sprintf("For an hour or a day, only the browser that asked gets access. Always adds %s to the app's list, which gives access to %s.", format.Line(v.Email, 80), who)
+	return fmt.Sprintf("For an hour or a day, only the browser that asked gets access. “Always” adds %s to the app's list, which gives access to %s.", format.Line(v.Email, 80), who)
 }
