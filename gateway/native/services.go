@@ -203,6 +203,7 @@ func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateI
 	if problem != "" {
 		return protocol.CallPreview{Problem: problem}, nil
 	}
+	trustedBefore := v.Certificate
 	change, err := in.change()
 	if err == nil {
 		err = change.Apply(&v)
@@ -226,7 +227,7 @@ func (t serviceTools) previewUpdate(ctx context.Context, _ tool.Call, in UpdateI
 	if in.Certificate != nil {
 		trusted = *in.Certificate
 	}
-	if in.Target == nil && trusted == "" && v.Certificate != "" {
+	if in.Target == nil && trusted == "" && trustedBefore != "" {
 		p.Publishes += ", and accepts from now on every certificate for its name that an authority vouches for, instead of the one that you trusted"
 	}
 	return t.withCertificate(ctx, p, v.NodeID, target, trusted), nil
