@@ -43,7 +43,7 @@ func (g *Gateway) openServices(ctx context.Context) (err error) {
 	g.shown = newServiceTerminals(g.terminals, g.services.List, g.bus)
 	g.visits = service.NewVisits(g.store.Services, g.signIn)
 	g.site, err = service.NewSite(ctx, service.Options{
-		Services: g.services, Visits: g.visits, Requests: g.store.Services, Uses: g.store.Services, Questions: g.questions, Bus: g.bus,
+		Services: g.services, Visits: g.visits, Requests: g.store.Services, Passkeys: g.store.Services, Uses: g.store.Services, Questions: g.questions, Bus: g.bus,
 		Zone: func() *time.Location { return g.config.Get().Zone() }, MachineName: g.hub.NameOf,
 		Dial: func(ctx context.Context, node protocol.NodeID, id protocol.ServiceID, t service.Target) (net.Conn, error) {
 			return g.tunnels.Dial(ctx, node, protocol.StreamHeader{Kind: protocol.StreamHTTP, Service: string(id), Target: t.Address()})

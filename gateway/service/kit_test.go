@@ -121,7 +121,7 @@ func (s *site) reload(t *testing.T) {
 	}
 	s.questions = question.New(s.db.Questions, nil, &s.bus)
 	now, err := NewSite(t.Context(), Options{
-		Services: s.Services, Visits: s.visits, Requests: s.db.Services, Uses: s.db.Services, Questions: s.questions, Bus: &s.bus,
+		Services: s.Services, Visits: s.visits, Requests: s.db.Services, Passkeys: s.db.Services, Uses: s.db.Services, Questions: s.questions, Bus: &s.bus,
 		Zone: func() *time.Location { return time.UTC }, Dial: s.dialApp,
 		AskCertificate: func(_ protocol.Service, e *UnknownCertificate) bool { s.unknown <- e; return true }, Terminals: &s.terminals, MachineName: func(protocol.NodeID) string { return "" },
 	})

@@ -19,6 +19,7 @@ type page struct {
 	Passkey     string // what its form does with a passkey: create or get
 	To          string // where the visitor goes after signing in
 	Back        string // where the visitor can try again
+	Passkeys    []pageKey
 
 	// Asks shows the form with which a visitor asks for access. Email is the address that they sign in
 	// with, or the one that they entered, with its Problem.

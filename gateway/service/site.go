@@ -30,6 +30,7 @@ type Site struct {
 	services     *Services
 	visits       *Visits
 	requests     *requests
+	passkeys     PasskeyStore
 	presence     *presence
 	dial         Dial
 	transport    *http.Transport
@@ -44,6 +45,7 @@ type Options struct {
 	Services  *Services
 	Visits    *Visits
 	Requests  RequestStore
+	Passkeys  PasskeyStore
 	Uses      UseStore
 	Questions Questions
 	Bus       *event.Bus
@@ -63,7 +65,7 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, presence: present, console: console.Console{Terminals: o.Terminals}, certificates: newCertificateQuestions(o.AskCertificate)}
+	p := &Site{services: o.Services, visits: o.Visits, dial: o.Dial, machineName: o.MachineName, passkeys: o.Passkeys, presence: present, console: console.Console{Terminals: o.Terminals}, certificates: newCertificateQuestions(o.AskCertificate)}
 	p.requests = &requests{services: o.Services, store: o.Requests, questions: o.Questions}
 	o.Visits.present, o.Services.onShare = present.signIn, present.cut
 	o.Services.onStop = o.Terminals.End
@@ -95,6 +97,8 @@ const (
 	enterPath = ownPath + "enter"
 	askPath   = ownPath + "ask"
 	leavePath = ownPath + "signout"
+
+	accountPath = ownPath + "account"
 )
 
 // NameIn returns the first part of the host name under which a service is reached on this
@@ -161,6 +165,8 @@ func (p *Site) serveOwn(w http.ResponseWriter, r *http.Request, v protocol.Servi
 		if visit := p.visits.leave(w, r, v); visit != "" {
 			p.presence.cut(v.ID, func(present store.Visit) bool { return present.Hash == visit })
 		}
+	case r.URL.Path == accountPath:
+		p.serveAccount(w, r, v)
 	case signin.Has(r.URL.Path):
 		p.visits.prove(w, r, v)
 	default:

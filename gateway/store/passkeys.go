@@ -59,3 +59,10 @@ func (s *Services) Passkeys(ctx context.Context, service protocol.ServiceID) ([]
 	})
 	return convert(rows, passkeyRow.passkey), err
 }
+
+// DeletePasskey deletes a passkey for a service.
+func (s *Services) DeletePasskey(ctx context.Context, service protocol.ServiceID, id string) error {
+	return s.write(ctx, "delete passkey", func(tx *gorm.DB) error {
+		return tx.Where("service = ? AND id = ?", string(service), id).Delete(&passkeyRow{}).Error
+	})
+}
