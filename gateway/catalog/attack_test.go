@@ -40,7 +40,7 @@ func TestNoSpellingOfArgumentsAvoidsTheScopes(t *testing.T) {
 		b.call(app("a", protocol.ScopeFilesRead), "file", args)
 		for _, tool := range ran {
 			if tool != "nas__fs_list" && tool != "nas__fs_stat" {
-				t.Errorf("%s: a token that may only read ran %s", name, tool)
+				t.Errorf("%s: a token that may only read ran %s, want fs_list and fs_stat only", name, tool)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func TestOneCallerLeavesRoomForOthers(t *testing.T) {
 	}
 	for i := range job.MaxOfCaller {
 		if err := call(app("a"), i); err != nil {
-			t.Fatalf("call %d: %v", i, err)
+			t.Fatalf("call %d: got error %v, want none", i, err)
 		}
 	}
 	f, _ := errors.AsType[*protocol.Fault](call(app("a"), job.MaxOfCaller))
@@ -91,10 +91,10 @@ func TestOneCallerLeavesRoomForOthers(t *testing.T) {
 		t.Errorf("one more: got %v, want resource_exhausted", f)
 	}
 	if err := call(app("a"), 0); err != nil {
-		t.Errorf("a repeated call: %v", err)
+		t.Errorf("a repeated call: got error %v, want none", err)
 	}
 	if err := call(app("b"), 0); err != nil {
-		t.Errorf("another caller: %v", err)
+		t.Errorf("another caller: got error %v, want none", err)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestIdempotencyKeysDoNotCrossTokens(t *testing.T) {
 	}
 	for _, p := range []auth.Principal{app("b"), app("a key"), me} {
 		if got := stat(p, "k"); got == first {
-			t.Errorf("%s got the result of a", p.Caller())
+			t.Errorf("%s: got the result of a, want one of its own", p.Caller())
 		}
 	}
 	keys := make(map[string]bool)
@@ -146,15 +146,15 @@ func TestOutcomeBelongsToItsCaller(t *testing.T) {
 	<-asked
 	for _, p := range []auth.Principal{app("b"), me, app("a", protocol.ScopeNetworkRead)} { // the last was narrowed
 		if _, err := b.jobs.Outcome(t.Context(), p, "c1"); !isNotFound(err) {
-			t.Errorf("%s reads the outcome: %v", p.Caller(), err)
+			t.Errorf("%s reads the outcome: got error %v, want not found", p.Caller(), err)
 		}
 		if _, err := b.jobs.Withdraw(t.Context(), p, "c1"); !isNotFound(err) {
-			t.Errorf("%s withdraws the call: %v", p.Caller(), err)
+			t.Errorf("%s withdraws the call: got error %v, want not found", p.Caller(), err)
 		}
 	}
 	b.jobs.CancelOf("b")
 	b.commands.CancelOf("b")
 	if _, err := b.jobs.Outcome(t.Context(), app("a"), "c1"); err == nil || isNotFound(err) {
-		t.Errorf("its own: %v", err)
+		t.Errorf("the outcome of its own call: got error %v, want that it still waits", err)
 	}
 }

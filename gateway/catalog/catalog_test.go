@@ -182,7 +182,7 @@ func (b *bench) must(p auth.Principal, name, args string) string {
 	b.t.Helper()
 	r, err := b.call(p, name, args)
 	if err != nil {
-		b.t.Fatalf("%s(%s): %v", name, args, err)
+		b.t.Fatalf("%s(%s): got error %v, want none", name, args, err)
 	}
 	return string(r.Data)
 }
@@ -219,23 +219,23 @@ func TestEveryToolIsDescribed(t *testing.T) {
 	for _, x := range b.Catalog.Tools(me) {
 		names = append(names, x.Name)
 		if x.Title == "" || x.Description == "" && !strings.Contains(x.Name, "__") || x.Mode == "" || x.In == nil || x.Out == nil || x.In.Type != "object" || x.Out.Type != "object" {
-			t.Errorf("%s is not described: %+v", x.Name, x)
+			t.Errorf("%s: got %+v, want a title, a description, a mode and schemas of objects", x.Name, x)
 		}
 		if x.ReadOnly && x.Destructive {
-			t.Errorf("%s changes nothing and destroys", x.Name)
+			t.Errorf("%s: got read-only and destructive, want one of them at most", x.Name)
 		}
 		if strings.Contains(x.Name, "__") {
 			continue
 		}
 		if x.In.AdditionalProperties == nil || x.Out.AdditionalProperties != nil {
-			t.Errorf("%s: the arguments must be strict, and the result open", x.Name)
+			t.Errorf("%s: got open arguments %v and an open result %v, want false and true", x.Name, x.In.AdditionalProperties == nil, x.Out.AdditionalProperties == nil)
 		}
 		if raw, _ := json.Marshal(x.In); strings.Contains(string(raw), `"null"`) {
-			t.Errorf("%s: its schema has null: %s", x.Name, raw)
+			t.Errorf("%s: got the schema %s, want none with null", x.Name, raw)
 		}
 		for name, p := range x.In.Properties {
 			if p.Description == "" {
-				t.Errorf("%s: %s has no description", x.Name, name)
+				t.Errorf("%s: got no description of %s, want one", x.Name, name)
 			}
 		}
 	}
@@ -282,19 +282,19 @@ func TestScopesDecideWhatAnAppSeesAndDoes(t *testing.T) {
 		}
 		for _, x := range b.Catalog.Tools(limited) {
 			if strings.Contains(x.Name, "__") && x.Name != "nas__Bash" {
-				t.Errorf("it sees the tool %s of another machine", x.Name)
+				t.Errorf("got the tool %s of another machine, want only its own", x.Name)
 			}
 		}
 		for _, name := range []string{"laptop__Bash", "gsv__ReadFile", "none__Bash"} {
 			b.checkFault(limited, name, `{}`, protocol.FaultNotFound, name)
 			if err := b.Check(limited, Request{Tool: name}); err != nil {
-				t.Errorf("it can tell %s from a tool that does not exist: %v", name, err)
+				t.Errorf("checking %s: got error %v, want none, as for a tool that does not exist", name, err)
 			}
 		}
 		b.must(limited, "nas__Bash", `{}`)
 	}
 	if !slices.Contains(b.used, "a file") {
-		t.Errorf("calls are not counted: %v", b.used)
+		t.Errorf("counted calls: got %v, want a file", b.used)
 	}
 }
 
@@ -366,7 +366,7 @@ func TestDirectoryIsFiltered(t *testing.T) {
 		}
 	}
 	if brief := b.must(me, "network_directory", `{"brief":true}`); strings.Contains(brief, "services") {
-		t.Errorf("brief has services: %s", brief)
+		t.Errorf("brief: got %s, want no services", brief)
 	}
 }
 
@@ -447,7 +447,7 @@ func TestFailuresHaveCodes(t *testing.T) {
 			b.answer = func(context.Context, tool.Call) (tool.Result, error) { return c.r, c.err }
 			f := b.checkFault(me, "fs_stat", `{"target":{"node_id":"nas"},"path":"/x"}`, c.code, "")
 			if strings.Contains(f.Message, "secret") {
-				t.Errorf("it tells %q", f.Message)
+				t.Errorf("got the message %q, want no secret in it", f.Message)
 			}
 			if f.Retryable != slices.Contains([]protocol.FaultCode{protocol.FaultTimeout, protocol.FaultTargetUnreachable, protocol.FaultInternal}, c.code) {
 				t.Errorf("retryable: got %v, want %v", f.Retryable, slices.Contains([]protocol.FaultCode{protocol.FaultTimeout, protocol.FaultTargetUnreachable, protocol.FaultInternal}, c.code))
@@ -505,11 +505,11 @@ func TestRateLimitsAreOffUntilTheyAreSet(t *testing.T) {
 			}
 			other := stat(app("b"), "laptop")
 			if (other == nil) != (axis != "tool") {
-				t.Errorf("%s: another app on another machine: %v", axis, other)
+				t.Errorf("%s: another app on another machine: got error %v, want one only for the limit of the tool", axis, other)
 			}
 			time.Sleep(time.Second)
 			if err := stat(app("a"), "nas"); err != nil {
-				t.Errorf("%s: after a second: %v", axis, err)
+				t.Errorf("%s: after a second: got error %v, want none", axis, err)
 			}
 			time.Sleep(time.Minute)
 			set(config.RateLimit{})

@@ -47,20 +47,20 @@ func TestCallWaitsWhileThePersonDecides(t *testing.T) {
 			t.Errorf("after %v: %+v %s; want waited %v, Retryable and Details `{\"approval_id\":\"q\",\"call_id\":\"call\",\"poll\":\"/api/v1/calls/call\",\"retry_after_ms\":5000}`", waited, f, f.Details, 45*time.Second)
 		}
 		if _, err := b.jobs.Outcome(t.Context(), app("b"), "call"); err == nil || err.(*protocol.Fault).Code != protocol.FaultNotFound {
-			t.Errorf("another app: %v", err)
+			t.Errorf("another app: got error %v, want not_found", err)
 		}
 		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultApprovalRequired {
-			t.Errorf("too early: %v", err)
+			t.Errorf("before the answer: got error %v, want approval_required", err)
 		}
 		go func() { answered <- succeed(`{"path":"/x"}`) }()
 		if got := b.must(app("a"), "fs_stat", statArgs); !strings.Contains(got, "/x") {
 			t.Errorf(`repeated: got %s, want "/x" in it`, got)
 		}
 		if len(b.calls) != 1 {
-			t.Errorf("%d calls instead of one", len(b.calls))
+			t.Errorf("got %d calls, want 1", len(b.calls))
 		}
 		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call"); err.(*protocol.Fault).Code != protocol.FaultNotFound {
-			t.Errorf("fetched twice: %v", err)
+			t.Errorf("fetching it twice: got error %v, want not_found", err)
 		}
 	})
 }
@@ -137,7 +137,7 @@ func TestOutcomeIsFoundByEveryCallOfABatch(t *testing.T) {
 		synctest.Wait()
 		f := new(protocol.Fault)
 		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call1"); !errors.As(err, &f) || f.Code != protocol.FaultApprovalRequired || !strings.Contains(string(f.Details), `"call2"`) {
-			t.Errorf("while the second call waits: %v", err)
+			t.Errorf("while the second call waits: got error %v, want approval_required with its ID", err)
 		}
 		answered <- succeed(`{"path":"/y"}`)
 		if _, err := b.jobs.Outcome(t.Context(), app("a"), "call1"); err != nil {
@@ -225,10 +225,10 @@ func TestIdempotencyKeyRunsACallOnce(t *testing.T) {
 		t.Errorf(`got %d calls, key %q; want 1 with the key "a k 1"`, len(b.calls), b.calls[0].IdempotencyKey)
 	}
 	if f, _ := errors.AsType[*protocol.Fault](call("a", "k", `{"target":{"node_id":"nas"},"path":"/y"}`)); f == nil || f.Code != protocol.FaultInvalidArgs {
-		t.Errorf("another call with the same key: %v", f)
+		t.Errorf("another call with the same key: got %v, want invalid_args", f)
 	}
 	if err := call("b", "k", statArgs); err != nil || len(b.calls) != 2 {
-		t.Errorf("another app: %v, %d calls", err, len(b.calls))
+		t.Errorf("another app: got error %v and %d calls, want 2 calls", err, len(b.calls))
 	}
 	b.must(app("a"), "fs_mkdir", statArgs)
 	b.must(app("a"), "fs_mkdir", statArgs)
@@ -388,7 +388,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 			return err.(*protocol.Fault).Code
 		}
 		if code := withdraw("b"); code != protocol.FaultNotFound {
-			t.Errorf("another app: %s", code)
+			t.Errorf("another app: got %s, want not_found", code)
 		}
 		if code := withdraw("a"); code != protocol.FaultCanceled {
 			t.Errorf("got %q, want %q", code, protocol.FaultCanceled)
@@ -400,7 +400,7 @@ func TestWithdrawnCallIsCancelled(t *testing.T) {
 		answered <- succeed(`{"path":"/x"}`)
 		synctest.Wait()
 		if r, err := b.jobs.Withdraw(t.Context(), app("a"), "call"); err != nil || !strings.Contains(string(r.Data), "/x") {
-			t.Errorf("a call that has run: %s, %v", r.Data, err)
+			t.Errorf("a call that has run: got %s, error %v; want its result", r.Data, err)
 		}
 	})
 }

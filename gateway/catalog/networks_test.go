@@ -151,7 +151,7 @@ func TestAnAppLimitedToANetworkSeesItAlone(t *testing.T) {
 	for _, target := range []string{`{"node_id":"nas"}`, `{"network_name":"home","node_name":"Laptop"}`} {
 		f := b.checkFault(lab, "fs_stat", `{"target":`+target+`,"path":"/x"}`, protocol.FaultTargetNotFound, "")
 		if g := b.checkFault(lab, "fs_stat", strings.NewReplacer("nas", "xyz", "home", "none").Replace(`{"target":`+target+`,"path":"/x"}`), protocol.FaultTargetNotFound, ""); strings.ReplaceAll(f.Message, "home", "none") != g.Message {
-			t.Errorf("it can tell %s from one that does not exist: %q and %q", target, f.Message, g.Message)
+			t.Errorf("%s: got %q, want %q as for a target that does not exist", target, f.Message, g.Message)
 		}
 	}
 	for _, call := range [][2]string{{"network_create", `{"name":"x"}`}, {"network_delete", `{"network_name":"lab"}`}} {

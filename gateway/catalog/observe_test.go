@@ -39,7 +39,7 @@ func TestObserveAsksNobodyAndNamesTheState(t *testing.T) {
 	failing = protocol.NewFault(protocol.FaultNotFound, "no such file")
 	removed := observe()
 	if before == changed || changed == removed {
-		t.Errorf("the states are %q, then %q after a change and %q after the removal", before, changed, removed)
+		t.Errorf("got the states %q, then %q after a change and %q after the removal; want each to differ from the one before", before, changed, removed)
 	}
 	failing = tool.ErrNoCall
 	if _, err := b.Observe(t.Context(), reader, "call1"); err == nil {

@@ -133,12 +133,12 @@ func TestEveryToolHasThePublishedFields(t *testing.T) {
 				have := fields("", s, make(map[string]bool))
 				for _, field := range strings.Fields(kind) {
 					if !have[field] {
-						t.Errorf("no field %s in %v", field, have)
+						t.Errorf("got fields %[2]v, want %[1]s among them", field, have)
 					}
 				}
 			}
 			if x.Name == "command" && !strings.Contains(x.Description, "To move files, use file") {
-				t.Errorf("it does not say what moves files: %s", x.Description)
+				t.Errorf("got the description %s, want it to say what moves files", x.Description)
 			}
 		})
 	}
@@ -260,6 +260,6 @@ func TestLimitsAreThoseOfTheDocumentation(t *testing.T) {
 		}
 	}
 	if none := (config.RateLimit{}); c.Limits.App != none || c.Limits.Machine != none || c.Limits.Tool != none {
-		t.Errorf("limits are on by default: %+v", c.Limits)
+		t.Errorf("got limits %+v, want none by default", c.Limits)
 	}
 }

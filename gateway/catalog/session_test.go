@@ -202,7 +202,7 @@ func TestSessionOnAMachineThatIsGoneIsRetryable(t *testing.T) {
 	b.must(me, "fs_read", statArgs)
 	for tool, args := range map[string]string{"command": `{"command_id":"cmd"}`, "fs_read": `{"file_id":"file"}`} {
 		if f := b.checkFault(me, tool, args, protocol.FaultTargetUnreachable, ""); !f.Retryable {
-			t.Errorf("%s: not retryable", tool)
+			t.Errorf("%s: got a fault that is not retryable, want a retryable one", tool)
 		}
 	}
 }

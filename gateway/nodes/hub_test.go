@@ -93,7 +93,7 @@ func TestToolsAreSortedByNodeAndVanishWithIt(t *testing.T) {
 	}
 	left()
 	if n := len(h.Tools()); n != 2 {
-		t.Errorf("%d tools after the node left", n)
+		t.Errorf("after the node left: got %d tools, want 2", n)
 	}
 	for name, code := range map[protocol.ToolName]int{"laptop__Bash": 0, "laptop:Bash": 0, "tower__Bash": 503, "nas__Bash": 404, "laptop__X": 404, "Bash": 404, "": 404} {
 		_, _, err := h.Lookup(name)
@@ -233,7 +233,7 @@ func TestAnotherMachineDoesNotTakeTheNameOfTheGatewaysOwn(t *testing.T) {
 		t.Error("it is not known which machine is the gateway's own")
 	}
 	if _, err := h.Attach(t.Context(), params("box"), Entry{Device: "d"}, newLink()); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("another machine took its name: %v", err)
+		t.Errorf("another machine with the same name: got error %v, want ErrConflict", err)
 	}
 	detach() // now nobody has it
 	if _, err := h.Attach(t.Context(), params("box"), Entry{Device: "d"}, newLink()); err != nil || h.Own("box") {
@@ -379,10 +379,10 @@ func (m memory) List(context.Context) ([]protocol.NodeInfo, error) {
 }
 
 func TestMachinesAreKnownAfterARestart(t *testing.T) {
-	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
-	h := New(nil, kept)
+	saved := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
+	h := New(nil, saved)
 	attach(t, h, "n", "x") // and the gateway is killed
-	h = New(nil, kept)
+	h = New(nil, saved)
 	if err := h.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func createNetwork(t *testing.T, h *Hub, name string) protocol.Network {
 	t.Helper()
 	n, err := h.Networks.Create(t.Context(), "owner", protocol.NetworkCreateParams{Name: name})
 	if err != nil {
-		t.Fatalf("create the network %q: %v", name, err)
+		t.Fatalf("creating the network %q: got error %v, want none", name, err)
 	}
 	return n
 }
@@ -173,7 +173,7 @@ func TestOnlyEmptyNetworksAreDeleted(t *testing.T) {
 	move := func(network string) {
 		t.Helper()
 		if n, err := h.Networks.Move(t.Context(), "owner", protocol.NetworkMoveParams{NodeID: "nas", Network: network}); err != nil {
-			t.Fatalf("move to %s: got %+v, error %v", network, n, err)
+			t.Fatalf("moving to %s: got %+v, error %v; want no error", network, n, err)
 		}
 	}
 	move("a")
@@ -189,7 +189,7 @@ func TestOnlyEmptyNetworksAreDeleted(t *testing.T) {
 	isRefused("a", "deprovision them first")
 	active = nil
 	if err := remove("a"); err != nil {
-		t.Errorf("delete an empty network: %v", err)
+		t.Errorf("deleting an empty network: got error %v, want none", err)
 	}
 	if err := remove("a"); !errors.Is(err, protocol.ErrNotFound) {
 		t.Errorf("delete it again: got %v, want ErrNotFound", err)

@@ -54,26 +54,26 @@ func TestCallGoesOnWithANodeThatComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
 		link, left := attachAs(t, h, resumableNode("n"), Entry{})
-		kept, forgotten, read := begin(t.Context(), h, link, "Bash", "kept"), begin(t.Context(), h, link, "Bash", "forgotten"), begin(t.Context(), h, link, "Read", "read")
+		resumed, forgotten, read := begin(t.Context(), h, link, "Bash", "resumed"), begin(t.Context(), h, link, "Bash", "forgotten"), begin(t.Context(), h, link, "Read", "read")
 		left()
 		if o := <-read; !errors.Is(o.err, protocol.ErrUnavailable) {
-			t.Errorf("what only reads: %v", o.err)
+			t.Errorf("a call that only reads: got error %v, want ErrUnavailable", o.err)
 		}
 		time.Sleep(reconnectLimit - time.Second)
-		link, _ = attachAs(t, h, resumableNode("n", "kept", "unheard of"), Entry{})
+		link, _ = attachAs(t, h, resumableNode("n", "resumed", "unheard of"), Entry{})
 		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) || o.err.Error() != "Node disconnected: n" {
-			t.Errorf("what the node does not know any more: %v", o.err)
+			t.Errorf("a call that the node forgot: got error %v, want ErrUnavailable", o.err)
 		}
 		time.Sleep(reconnectLimit) // the first connection's time limit has passed
 		// The next connection opens before the loss of this one is noticed.
-		attachAs(t, h, resumableNode("n", "kept"), Entry{})
+		attachAs(t, h, resumableNode("n", "resumed"), Entry{})
 		if link.closed == "" {
 			t.Error("the connection before it is open")
 		}
-		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
+		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "resumed", Result: json.RawMessage(`"all"`)}); err != nil {
 			t.Fatal(err)
 		}
-		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
+		if o := <-resumed; o.err != nil || string(o.raw) != `"all"` {
 			t.Errorf("got %s, %v; want no error and raw `\"all\"`", o.raw, o.err)
 		}
 	})
@@ -137,11 +137,11 @@ func TestCallOfAnEarlierStartIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(nil, nil)
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "c", nil); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("before the node is there: %v", err)
+			t.Errorf("before the node connects: got error %v, want ErrUnavailable", err)
 		}
 		attachAs(t, h, resumableNode("n", "c"), Entry{})
 		if _, err := h.Calls.Rejoin(t.Context(), "n", "another", nil); !errors.Is(err, protocol.ErrUnavailable) {
-			t.Errorf("a call that the node does not know: %v", err)
+			t.Errorf("a call that the node does not know: got error %v, want ErrUnavailable", err)
 		}
 		end := make(chan outcome, 1)
 		go func() {
@@ -170,26 +170,26 @@ func TestCallOfAnEarlierStartOutlivesLostConnections(t *testing.T) {
 			synctest.Wait()
 			return end
 		}
-		_, left := attachAs(t, h, resumableNode("n", "kept", "forgotten"), Entry{})
+		_, left := attachAs(t, h, resumableNode("n", "resumed", "forgotten"), Entry{})
 		left() // before anybody has rejoined the calls
-		kept, forgotten := rejoin("kept"), rejoin("forgotten")
+		resumed, forgotten := rejoin("resumed"), rejoin("forgotten")
 		if o := <-rejoin("another"); !errors.Is(o.err, protocol.ErrUnavailable) {
-			t.Errorf("a call that the node does not know: %v", o.err)
+			t.Errorf("a call that the node does not know: got error %v, want ErrUnavailable", o.err)
 		}
 		time.Sleep(reconnectLimit - time.Second)
-		_, left = attachAs(t, h, resumableNode("n", "kept"), Entry{})
+		_, left = attachAs(t, h, resumableNode("n", "resumed"), Entry{})
 		if o := <-forgotten; !errors.Is(o.err, protocol.ErrUnavailable) {
-			t.Errorf("what the node does not know any more: %v", o.err)
+			t.Errorf("a call that the node forgot: got error %v, want ErrUnavailable", o.err)
 		}
 		time.Sleep(reconnectLimit) // the time limit of the first disconnect has passed
 		left()
 		time.Sleep(reconnectLimit - time.Second)
-		attachAs(t, h, resumableNode("n", "kept"), Entry{})
+		attachAs(t, h, resumableNode("n", "resumed"), Entry{})
 		time.Sleep(reconnectLimit)
-		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "kept", Result: json.RawMessage(`"all"`)}); err != nil {
+		if _, err := h.Calls.Result("n", protocol.ToolResultParams{CallID: "resumed", Result: json.RawMessage(`"all"`)}); err != nil {
 			t.Fatal(err)
 		}
-		if o := <-kept; o.err != nil || string(o.raw) != `"all"` {
+		if o := <-resumed; o.err != nil || string(o.raw) != `"all"` {
 			t.Errorf("got %s, %v; want no error and raw `\"all\"`", o.raw, o.err)
 		}
 	})

@@ -14,25 +14,25 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 func TestForgettingALiveMachineNeedsForce(t *testing.T) {
-	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
-	h := New(nil, kept)
+	saved := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
+	h := New(nil, saved)
 	link, detach := attach(t, h, "n", "x")
 	if _, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n"}); !errors.Is(err, protocol.ErrConflict) || !strings.Contains(err.Error(), "force=true") {
-		t.Errorf("without force: %v", err)
+		t.Errorf("without force: got error %v, want a conflict that names force=true", err)
 	}
 	got, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n", Force: true})
 	if err != nil || got != (protocol.NodeForgetResult{OK: true, NodeID: "n", Removed: true, Disconnected: true}) {
-		t.Errorf("with force: %+v, %v", got, err)
+		t.Errorf("with force: got %+v, error %v; want the node removed and disconnected", got, err)
 	}
 	if link.closed != "Forgotten from node registry" {
 		t.Errorf(`closed with %q, want "Forgotten from node registry"`, link.closed)
 	}
 	detach() // the late close of a forgotten node must not bring it back
-	if len(h.Nodes()) != 0 || len(kept.nodes) != 0 {
-		t.Errorf("still known: %+v, %+v", h.Nodes(), kept.nodes)
+	if len(h.Nodes()) != 0 || len(saved.nodes) != 0 {
+		t.Errorf("after the removal: got %+v, saved %+v; want no nodes", h.Nodes(), saved.nodes)
 	}
 	if got, err := h.Forget(t.Context(), protocol.NodeForgetParams{NodeID: "n"}); err != nil || got.Removed || got.Disconnected {
-		t.Errorf("a second time: %+v, %v", got, err)
+		t.Errorf("forgetting it again: got %+v, error %v; want nothing removed", got, err)
 	}
 }
 
@@ -93,14 +93,14 @@ func TestANodeKeepsTheNameOfItsPairingUntilARename(t *testing.T) {
 }
 
 func TestNameAndColourOutliveReconnectAndRestart(t *testing.T) {
-	kept := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
-	h := New(nil, kept)
+	saved := memory{nodes: make(map[protocol.NodeID]protocol.NodeInfo)}
+	h := New(nil, saved)
 	attach(t, h, "n", "x")
 	if _, err := h.Update(t.Context(), protocol.NodesUpdateParams{NodeID: "n", Name: ptr(" Anna's tower "), Colour: ptr("teal")}); err != nil {
 		t.Fatal(err)
 	}
 	attach(t, h, "n", "x")
-	again := New(nil, kept)
+	again := New(nil, saved)
 	if err := again.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}

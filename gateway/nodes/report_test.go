@@ -40,7 +40,7 @@ func TestMachineDescriptionIsOneLine(t *testing.T) {
 
 	p.Host = &protocol.HostInfo{Workspace: strings.Repeat("/x", maxHost)}
 	if _, err := h.Attach(t.Context(), p, Entry{}, newLink()); !errors.Is(err, protocol.ErrInvalidConnect) {
-		t.Errorf("a host of a megabyte: %v", err)
+		t.Errorf("a description of the host that is too long: got error %v, want ErrInvalidConnect", err)
 	}
 }
 
@@ -84,6 +84,6 @@ func TestAddressAndWordsComeFromTheGateway(t *testing.T) {
 	}
 	got, _ := h.Node("nas")
 	if got.Host.Address != "192.168.1.20" || strings.Join(got.Host.Words, " ") != "cobalt otter" {
-		t.Errorf("the node is at %q with the words %q", got.Host.Address, got.Host.Words)
+		t.Errorf("got address %q and words %q, want 192.168.1.20 and cobalt otter", got.Host.Address, got.Host.Words)
 	}
 }

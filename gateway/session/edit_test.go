@@ -236,7 +236,7 @@ func TestForkCopiesUpToTheMessage(t *testing.T) {
 		return g.Fork(t.Context(), protocol.SessionForkParams{SessionKey: chat, MessageID: g.message(text).ID, Before: before})
 	}
 	if _, err := fork("Two.", false); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("forking an answer in progress: %v", err)
+		t.Errorf("forking an answer in progress: got error %v, want ErrConflict", err)
 	}
 	for _, c := range []struct {
 		text   string

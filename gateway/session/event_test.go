@@ -50,7 +50,7 @@ func TestAgentAnswersAnEvent(t *testing.T) {
 		t.Errorf("got %q for the model, want %q", last[len(last)-1].Content.Text(), completion("one").Message())
 	}
 	if err := g.postCompletion("one"); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("a second time: %v", err)
+		t.Errorf("completing the same command again: got error %v, want ErrConflict", err)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestEventsPrecedeQueuedMessages(t *testing.T) {
 func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 	g := start(t)
 	if err := g.postCompletion("one"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("a chat that never was: %v", err)
+		t.Errorf("a chat that does not exist: got error %v, want ErrNotFound", err)
 	}
 	if _, err := g.store.Sessions.Ensure(t.Context(), chat, 1); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestEventsOfAChatThatIsGoneAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := g.postCompletion("one"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("a deleted chat: %v", err)
+		t.Errorf("a deleted chat: got error %v, want ErrNotFound", err)
 	}
 }
 

@@ -134,13 +134,13 @@ func TestFilesGoWithTheLastChatThatShowsThem(t *testing.T) {
 	g := start(t, llmtest.Say("1"), llmtest.Say("2"), llmtest.Say("3"))
 	const other = protocol.SessionKey("agent:main:app:chat:2")
 	if err := g.Messages.media.RemoveUnused(t.Context()); err != nil {
-		t.Errorf("without a file: %v", err)
+		t.Errorf("without a file: got error %v, want none", err)
 	}
 	if err := os.MkdirAll(filepath.Join(g.home, "media"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := g.Messages.media.RemoveUnused(t.Context()); err != nil {
-		t.Errorf("with an empty folder: %v", err)
+		t.Errorf("with an empty folder: got error %v, want none", err)
 	}
 	both := protocol.Attachment{Filename: "a.png", Data: square(t)}
 	sendFile(t, g, chat, both)

@@ -142,7 +142,7 @@ func TestAChatReturnsToTheDefaultResetPolicy(t *testing.T) {
 	g.set(func(c *config.Config) { c.Session.DefaultResetPolicy = protocol.ResetPolicy{Mode: "daily"} })
 	is("daily")
 	if err := patch("never", nil); !errors.Is(err, protocol.ErrBadRequest) {
-		t.Errorf("a policy that there is not: %v", err)
+		t.Errorf("an unknown policy: got error %v, want ErrBadRequest", err)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestARestoredArchiveCanBeUndone(t *testing.T) {
 		t.Errorf("got archive %q, want second in it", raw)
 	}
 	if _, err := os.Stat(filepath.Join(g.home, filepath.FromSlash(reset.ArchivedTo))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file of an archive that is none: %v", err)
+		t.Errorf("the file of the restored archive: got error %v, want that it does not exist", err)
 	}
 	g.until(func(c protocol.Change) bool { return c.Kind == protocol.ChangeHistory })
 

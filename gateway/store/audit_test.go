@@ -117,7 +117,7 @@ func TestAuditIsSearchedInAllLines(t *testing.T) {
 		t.Run(query, func(t *testing.T) {
 			list, _, err := s.Audit.List(t.Context(), protocol.AuditListParams{Query: query, Limit: 10})
 			if err != nil {
-				t.Fatalf("%q: %v", query, err)
+				t.Fatalf("the query %q: got error %v, want none", query, err)
 			}
 			seqs := []int64{}
 			for _, e := range list {

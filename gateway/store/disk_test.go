@@ -69,14 +69,14 @@ func TestOddPathsWork(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name, name+".db")
 			s, err := Open(t.Context(), path)
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("opening %s: got error %v, want none", name, err)
 				return
 			}
 			must(s.Messages.Append(t.Context(), key, user("x")))(t)
 			s.Close()
 			info, err := os.Stat(path)
 			if err != nil {
-				t.Errorf("%s: the file is elsewhere: %v", name, err)
+				t.Errorf("%s: got error %v, want the file at its path", name, err)
 			} else if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 				t.Errorf("%s: got mode %v, want 600", name, info.Mode().Perm())
 			}

@@ -76,7 +76,7 @@ func TestReplacedMessageIsArchivedWithTheFollowing(t *testing.T) {
 	}
 	checkTexts(t, s, "question0", "answer0", "better")
 	if _, _, err := s.Archives.Restore(t.Context(), key, a.ID, 80); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("restoring the same archive twice: %v", err)
+		t.Errorf("restoring the same archive twice: got error %v, want ErrNotFound", err)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestFailedReplacementChangesNothing(t *testing.T) {
 		t.Errorf("got archives %+v, want none", list)
 	}
 	if _, err := s.Runs.Get(t.Context(), "r2"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("the run: %v", err)
+		t.Errorf("the run r2: got error %v, want ErrNotFound", err)
 	}
 }
 
@@ -105,10 +105,10 @@ func TestMessageIsReplacedOnce(t *testing.T) {
 	msgs := conversation(t, s, 1)
 	must(replaceMessages(t, s, msgs[0].ID, "r2", "one"))(t)
 	if _, err := replaceMessages(t, s, msgs[0].ID, "r3", "two"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("the second replacement: %v", err)
+		t.Errorf("replacing the same message twice: got error %v, want ErrNotFound", err)
 	}
 	if _, err := replaceMessages(t, s, msgs[1].ID, "r3", "two"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("replacing an archived message: %v", err)
+		t.Errorf("replacing an archived message: got error %v, want ErrNotFound", err)
 	}
 	checkTexts(t, s, "one")
 }
@@ -132,7 +132,7 @@ func TestVersionComesBackOnlyWhereItFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := s.Archives.Restore(t.Context(), key, second.ID, 90); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("restoring a part of an earlier conversation: %v", err)
+		t.Errorf("restoring a part of an earlier conversation: got error %v, want ErrConflict", err)
 	}
 }
 
@@ -145,7 +145,7 @@ func TestDeletedMessagesComeBackUntilTheyArePurged(t *testing.T) {
 		t.Errorf("got title %q, want question1", title)
 	}
 	if _, err := s.Archives.Delete(t.Context(), key, []protocol.MessageID{msgs[1].ID, msgs[0].ID}, 50); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("deleting twice: %v", err)
+		t.Errorf("deleting twice: got error %v, want ErrNotFound", err)
 	}
 	if _, _, err := s.Archives.Restore(t.Context(), key, a.ID, 60); err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func TestDeletedMessagesComeBackUntilTheyArePurged(t *testing.T) {
 		}
 	}
 	if _, _, err := s.Archives.Restore(t.Context(), key, a.ID, 70); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("restoring what was purged: %v", err)
+		t.Errorf("restoring a purged archive: got error %v, want ErrNotFound", err)
 	}
 	if unused := must(s.Media.Unreferenced(t.Context(), []string{"p1"}))(t); len(unused) != 1 {
 		t.Error("the picture of a purged message is kept")
@@ -181,7 +181,7 @@ func TestSummaryStaysThroughEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := replaceMessages(t, s, msgs[0].ID, "r2", "x"); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("replacing what a summary replaced: %v", err)
+		t.Errorf("replacing a summarized message: got error %v, want ErrConflict", err)
 	}
 	a := must(replaceMessages(t, s, msgs[2].ID, "r2", "x"))(t)
 	if got := texts(t, s); !slices.Equal(got, []string{"short", "x"}) {

@@ -40,11 +40,11 @@ func fill(dir string) error {
 	if err != nil {
 		return err
 	}
-	kept := 0
-	for ; err == nil && kept < 2000; kept++ {
+	stored := 0
+	for ; err == nil && stored < 2000; stored++ {
 		_, err = s.Messages.Append(ctx, key, user(strings.Repeat("x", 2000)))
 	}
-	kept--
+	stored--
 	if !errors.Is(err, protocol.ErrStorage) || !strings.Contains(err.Error(), "is full") {
 		return fmt.Errorf("error = %w", err)
 	}
@@ -58,8 +58,8 @@ func fill(dir string) error {
 		return fmt.Errorf("with space again: %w", err)
 	}
 	msgs, err := s.Messages.List(ctx, key, 0, 0)
-	if err != nil || len(msgs) != kept+1 || msgs[kept].Content.Text() != "after" || msgs[kept].Seq != int64(kept+1) {
-		return fmt.Errorf("%d messages, %d were kept: %w", len(msgs), kept, err)
+	if err != nil || len(msgs) != stored+1 || msgs[stored].Content.Text() != "after" || msgs[stored].Seq != int64(stored+1) {
+		return fmt.Errorf("got %d messages, want %d and one more: %w", len(msgs), stored, err)
 	}
 	return s.Close()
 }

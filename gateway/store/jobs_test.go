@@ -52,7 +52,7 @@ func TestCronJobsSurviveAndADueTimeIsServedOnce(t *testing.T) {
 	changed := j
 	changed.Name = "changed"
 	if _, err := s.Jobs.StartRun(t.Context(), changed, JobRun{Job: "a", Due: 100, StartedAt: 102}); !errors.Is(err, protocol.ErrConflict) {
-		t.Fatalf("a due time was served twice: %v", err)
+		t.Fatalf("starting a second run for the same due time: got error %v, want ErrConflict", err)
 	}
 	if jobs, _ := s.Jobs.List(t.Context()); jobs[0].Name != "a" {
 		t.Error("the refused start changed the job")

@@ -160,7 +160,7 @@ func TestKillLosesNothingAcknowledged(t *testing.T) {
 		cmd.Wait()
 		s, err := Open(t.Context(), path)
 		if err != nil {
-			t.Fatalf("round %d: %v", round, err)
+			t.Fatalf("opening in round %d: got error %v, want none", round, err)
 		}
 		msgs, err := s.Messages.List(t.Context(), key, 0, 0)
 		if err != nil && (last > 0 || !errors.Is(err, protocol.ErrNotFound)) {

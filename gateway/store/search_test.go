@@ -58,7 +58,7 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	must2x("pars", "", 0, 2000, "The [parser] is fine.")
 	for _, nothing := range []string{"", " ", `"`, `""`, "*", "%", "AND", "NOT", "parser OR", "words:parser", "(", "-", "^"} {
 		if _, _, err := s.Search.Messages(t.Context(), nothing, "", 0, 0, 0, 10); err != nil {
-			t.Errorf("%q: %v", nothing, err)
+			t.Errorf("the query %q: got error %v, want none", nothing, err)
 		}
 	}
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 5 }))(t)
@@ -68,7 +68,7 @@ func TestSearchGivesNewestFirstWithTheWordsMarked(t *testing.T) {
 	}
 	must2x("pars", "", 0, 0, "[parse] error: Größe  naïve")
 	if err := s.writer.db.Exec("INSERT INTO message_search (message_search, rank) VALUES ('integrity-check', 1)").Error; err != nil {
-		t.Errorf("the index does not agree with the texts: %v", err)
+		t.Errorf("checking the index against the texts: got error %v, want none", err)
 	}
 }
 
@@ -254,10 +254,10 @@ func FuzzSearchTakesAnyText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, query string) {
 		if _, _, err := s.Search.Messages(t.Context(), query, key, 0, 0, 0, 5); err != nil {
-			t.Errorf("%q: %v", query, err)
+			t.Errorf("the query %q: got error %v, want none", query, err)
 		}
 		if _, _, err := s.Search.Sessions(t.Context(), query, "", 5); err != nil {
-			t.Errorf("%q: %v", query, err)
+			t.Errorf("the query %q: got error %v, want none", query, err)
 		}
 	})
 }

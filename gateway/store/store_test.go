@@ -90,7 +90,7 @@ func TestResetKeepsTheOldMessages(t *testing.T) {
 		t.Errorf("got session %+v, want second, after %s", ses, old.ID)
 	}
 	if found, _ := findAll(t, s, "old", 10); len(found) != 1 {
-		t.Errorf("the archive cannot be searched")
+		t.Errorf("search in the archive: got %d hits, want 1", len(found))
 	}
 }
 
@@ -119,7 +119,7 @@ func TestDeletedSessionIsHiddenUntilPurged(t *testing.T) {
 	must(s.Messages.Append(t.Context(), key, user("x")))(t)
 	must(s.Sessions.Update(t.Context(), key, func(s *Session) { s.DeletedAt = 100 }))(t)
 	if list := must2(s.Sessions.List(t.Context(), 0, 0))(t); len(list) != 0 {
-		t.Errorf("a deleted session is listed")
+		t.Errorf("after the deletion: got sessions %+v, want none", list)
 	}
 	if n := must(s.Sessions.PurgeDeleted(t.Context(), 100))(t); n != 0 {
 		t.Errorf("got %d purged chats before their time, want none", n)
@@ -150,7 +150,7 @@ func TestCallEndsOnce(t *testing.T) {
 		t.Error("a second end won")
 	}
 	if err := s.Calls.Put(t.Context(), c); !errors.Is(err, protocol.ErrConflict) {
-		t.Errorf("an ended call was opened again: %v", err)
+		t.Errorf("opening an ended call again: got error %v, want ErrConflict", err)
 	}
 	got := must(s.Calls.Get(t.Context(), "c"))(t)
 	if got.Info.State != protocol.CallUnknown || string(got.ResultJSON) != `"x"` || got.Info.EndedAt != 9 {

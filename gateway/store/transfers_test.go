@@ -45,6 +45,6 @@ func TestTransfersAreAQueueAndAHistory(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := s.Transfers.Get(t.Context(), "a"); !errors.Is(err, protocol.ErrNotFound) {
-		t.Errorf("a forgotten one: %v", err)
+		t.Errorf("a forgotten transfer: got error %v, want ErrNotFound", err)
 	}
 }

@@ -67,7 +67,7 @@ func TestFailedWriteUndoesOnlyItself(t *testing.T) {
 			t.Errorf("a good write: got error %v, value %s, want it stored", err, all[fmt.Sprint("good", i)])
 		}
 		if err, _ := got.Load(fmt.Sprint("own", i)); !errors.Is(err.(error), own) {
-			t.Errorf("own error: %v", err)
+			t.Errorf("a write that fails: got error %v, want its own", err)
 		}
 		if r, _ := panics.Load(fmt.Sprint("panic", i)); r != "mine" {
 			t.Errorf("got panic %v, want mine", r)
