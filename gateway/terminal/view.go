@@ -48,7 +48,9 @@ type Viewer struct {
 // viewer is a viewer of one terminal.
 type viewer struct {
 	Viewer
-	changed wake.Signal // its state is different
+	changed wake.Signal   // its state is different
+	once    sync.Once     // closes begun
+	begun   chan struct{} // closed with the first stream: keys wait for it
 
 	sending sync.Mutex              // one state at a time; taken before all others
 	sent    *protocol.TerminalState // the last one; guarded by sending
@@ -68,7 +70,7 @@ type viewer struct {
 func (t *Terminals) View(ctx context.Context, p protocol.TerminalParams, v Viewer) error {
 	defer v.Conn.Close()
 	v.Name = format.Line(v.Name, maxName)
-	w := &viewer{Viewer: v, changed: wake.New()}
+	w := &viewer{Viewer: v, changed: wake.New(), begun: make(chan struct{})}
 	x, err := t.enter(p, w)
 	if err != nil {
 		w.end(protocol.TerminalEnd{Error: err.Error()})
@@ -164,6 +166,7 @@ func (t *Terminals) showOnce(ctx context.Context, x *terminal, w *viewer) error 
 	defer stream.Close()
 	defer crash.WhenDone(ctx, func() { tunnel.Abort(stream) })()
 	w.setStream(stream)
+	w.once.Do(func() { close(w.begun) })
 	defer w.setStream(nil)
 	for {
 		kind, body, err := tunnel.ReadFrame(stream, protocol.MaxTerminalFrame)
@@ -283,6 +286,11 @@ func (t *Terminals) receive(ctx context.Context, x *terminal, w *viewer) {
 		}
 		switch kind {
 		case protocol.TerminalInput:
+			select {
+			case <-w.begun:
+			case <-ctx.Done():
+				return
+			}
 			if t.isTypist(x, w) {
 				w.enter(body)
 			}
@@ -329,7 +337,7 @@ func (t *Terminals) takeOver(ctx context.Context, x *terminal, w *viewer) {
 	t.publish()
 }
 
-// enter passes input on to the machine. Without a stream, it is lost.
+// enter passes input on to the machine. While the machine is away, it is lost.
 func (w *viewer) enter(p []byte) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
