@@ -285,3 +285,60 @@ func withConnect(o client.Options) client.Options {
 	o.Connect = func() protocol.ConnectParams { return gateway.ClientParams("cli") }
 	return o
 }
+
+func TestCommandOfTheAgentIsWatchedAndTakenOver(t *testing.T) {
+	f := newForwarding(t)
+	bash := func(args string) map[string]any {
+		t.Helper()
+		r := ask(f.accessGateway, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Bash", Args: json.RawMessage(args)})
+		var out map[string]any
+		json.Unmarshal(r.Result, &out)
+		return out
+	}
+	process := func(args string) string {
+		t.Helper()
+		r := ask(f.accessGateway, protocol.InvokeTool, protocol.ToolInvokeParams{Tool: "laptop__Process", Args: json.RawMessage(args)})
+		return string(r.Result)
+	}
+	typed := bash(`{"command":"stty -echo; echo ready; while read x; do echo got $x; done","background":true,"pty":true}`)["sessionId"].(string)
+	bash(`{"command":"echo plain; exec sleep 100","background":true}`)
+	f.until("both commands are listed", func() bool { return len(f.terminals()) == 2 })
+	list := f.terminals()
+	if list[0].CommandID != typed || list[0].WatchOnly || !list[1].WatchOnly {
+		t.Fatalf("got %+v, want the command with a terminal, and one that can only be watched", list)
+	}
+	v := view(t, f.ownerOptions(), viewOf(list[0]))
+	v.types(false)
+	v.shows("ready")
+	process(`{"action":"submit","sessionId":"` + typed + `","data":"agent"}`)
+	v.shows("got agent")
+	v.write(protocol.TerminalTakeOver, "")
+	v.types(true)
+	v.enter("person\r")
+	v.shows("got person")
+	if got := process(`{"action":"submit","sessionId":"` + typed + `","data":"late"}`); !strings.Contains(got, "person has taken over") {
+		t.Errorf("the agent types meanwhile: got %s, want the reason why it cannot", got)
+	}
+	if got := process(`{"action":"poll","sessionId":"` + typed + `"}`); !strings.Contains(got, "person has taken over") || !strings.Contains(got, "got person") {
+		t.Errorf("the agent reads: got %s, want the output and that a person types", got)
+	}
+	v.enter("more\r")
+	v.shows("got more")
+	v.write(protocol.TerminalGiveBack, "")
+	v.types(false)
+	f.until("the agent is told what happened", func() bool {
+		return strings.Contains(process(`{"action":"poll","sessionId":"`+typed+`"}`), "person typed")
+	})
+	process(`{"action":"submit","sessionId":"` + typed + `","data":"again"}`)
+	v.shows("got again")
+	if lines := f.terminalLines(); len(lines) != 1 || !strings.Contains(lines[0], "took over") {
+		t.Errorf("got the audit log %q, want one line about the take over", lines)
+	}
+	plain := view(t, f.ownerOptions(), viewOf(list[1]))
+	plain.shows("plain")
+	plain.write(protocol.TerminalTakeOver, "")
+	plain.enter("ignored")
+	plain.types(false)
+	process(`{"action":"kill","sessionId":"` + typed + `"}`)
+	v.until("the end of the command", func() bool { return v.end != nil })
+}
