@@ -194,14 +194,23 @@ func (v *visitor) picture(name string) {
 				v.t.Fatal(err)
 			}
 			v.do(chromedp.EmulateViewport(size.width, size.height), chromedp.Sleep(300*time.Millisecond))
-			data, err := chromedp.Run(v.ctx, chromedp.CaptureScreenshot())
-			if err == nil {
-				err = os.WriteFile(filepath.Join(pictures, strings.Join([]string{name, size.name, scheme}, "-")+".png"), data, 0o600)
-			}
-			if err != nil {
-				v.t.Fatal(err)
-			}
+			v.shot(strings.Join([]string{name, size.name, scheme}, "-"))
 		}
 	}
 	v.do(chromedp.EmulateViewport(1200, 800))
+}
+
+// shot takes a picture of the page as it is now.
+func (v *visitor) shot(name string) {
+	v.t.Helper()
+	if pictures == "" {
+		return
+	}
+	data, err := chromedp.Run(v.ctx, chromedp.CaptureScreenshot())
+	if err == nil {
+		err = os.WriteFile(filepath.Join(pictures, name+".png"), data, 0o600)
+	}
+	if err != nil {
+		v.t.Fatal(err)
+	}
 }

@@ -3,11 +3,12 @@ package servicestest
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
@@ -20,7 +21,7 @@ const screenText = `[...document.querySelectorAll('.xterm-rows > div')].map((row
 // publishTerminal publishes a terminal of the machine.
 func (s *stack) publishTerminal(command string, emails ...string) service {
 	s.t.Helper()
-	return s.call("service_publish", map[string]any{"node_id": "tower", "title": "Tower", "terminal_command": command, "workdir": s.dir, "authorized_emails": emails})
+	return s.call("service_publish", map[string]any{"node_id": "tower", "title": "Tower", "terminal_command": command, "workdir": filepath.Join(s.dir, "machine"), "authorized_emails": emails})
 }
 
 // openTerminal lets a visitor into a terminal; email is empty for the owner. Problems that the
@@ -192,6 +193,39 @@ func TestATerminalShowsProgramsOfOthers(t *testing.T) {
 	v.screen("$ echo done")
 }
 
+func TestAProgramEndsWithItsService(t *testing.T) {
+	s := newStack(t)
+	p := s.publishTerminal("echo $$ > pid; echo begun; sleep 1000")
+	runs := func() bool {
+		pid, err := os.ReadFile(filepath.Join(s.dir, "machine", "pid"))
+		_, gone := os.Stat("/proc/" + strings.TrimSpace(string(pid)))
+		return err == nil && gone == nil
+	}
+	wantEnd := func(what string, since time.Time) {
+		t.Helper()
+		until(t, "the program ends when "+what, func() bool { return !runs() })
+		if took := time.Since(since); took > 2*time.Second {
+			t.Errorf("the program ended %s after %s, want at most 2 s", took, what)
+		}
+	}
+	v := s.openTerminal(t, p, "")
+	v.screen("begun")
+	if !runs() {
+		t.Fatal("the program does not run")
+	}
+	s.call("service_update", map[string]any{"service_id": p.ID, "enabled": false})
+	wantEnd("its service is turned off", time.Now())
+	v.sees("There is nothing here")
+	s.call("service_update", map[string]any{"service_id": p.ID, "enabled": true})
+	v.open(p.URL)
+	v.screen("begun")
+	if !runs() {
+		t.Fatal("the program was not started again")
+	}
+	s.call("service_delete", map[string]any{"service_id": p.ID})
+	wantEnd("its service is deleted", time.Now())
+}
+
 func TestASmallWindowWatchesScaled(t *testing.T) {
 	s := newStack(t)
 	p := s.publishTerminal("bash --norc", "ann@example.com")
@@ -200,16 +234,15 @@ func TestASmallWindowWatchesScaled(t *testing.T) {
 	owner.enters("PS1='$ '; stty size | tr ' ' x")
 	ann := s.openTerminal(t, p, "ann@example.com")
 	ann.status("The owner types.")
-	if _, err := chromedp.Call(ann.ctx, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
-	ann.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateMobile))
+	ann.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateMobile, chromedp.EmulateTouch))
+	ann.waits("document.getElementById('keys').clientHeight > 0") // which a computer's keyboard does not need
 	ann.status("larger than your window")
 	ann.picture("terminal-watched")
-	ann.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateMobile))
+	ann.do(chromedp.EmulateViewport(390, 780, chromedp.EmulateMobile, chromedp.EmulateTouch))
 	ann.press("Take over")
 	owner.press("Allow")
 	ann.status("You type.")
+	ann.click("#screen") // which shows a phone's keyboard
 	ann.enters("stty size | tr ' ' x; cat -v")
 	for _, key := range []string{"control", "escape", "tab", "up", "right"} {
 		eval[bool](ann, fmt.Sprintf("document.querySelector('[data-key=%s]').click(), true", key))
@@ -219,5 +252,6 @@ func TestASmallWindowWatchesScaled(t *testing.T) {
 	}
 	ann.do(chromedp.KeyEvent(kb.Enter))
 	ann.screen("^A^[")
+	ann.shot("terminal-keys")
 	ann.picture("terminal-phone")
 }
