@@ -123,7 +123,7 @@ func (g *gallery) takeDetails() {
 	g.openByPalette("Add a machine")
 	g.prepareMainWindow()
 	g.clickText(mainWindow, "Invite a machine")
-	g.waitTextIn(mainWindow, "Or type this code", content)
+	g.waitTextIn(mainWindow, "fairlead://pair", content)
 	g.takeMainWindow("invitation")
 	for page, line := range map[string]string{"Schedule": "Look at the backups", "Transfers": "photos.tar", "Audit log": "Created the rule", "Approvals and rules": "git status", "Tools": "Paper notes", "Published apps": "Wiki"} {
 		g.openByPalette(page)

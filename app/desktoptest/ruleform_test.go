@@ -22,8 +22,8 @@ func TestARuleFromTheFormDecidesTheNextCall(t *testing.T) {
 	d.openPageOfMain("Approvals and rules")
 	d.waitTextIn(mainWindow, "No rules yet", contentTop)
 	d.clickColouredButton(contentTop)
-	d.click(d.waitTextIn(mainWindow, "git push origin", content))
-	d.typeText("ls -la")
+	d.waitTextIn(mainWindow, "Working folder", content)
+	d.typeText("ls -la") // the field of the command has the keyboard
 	d.waitTextIn(mainWindow, "changes 1 decision", content)
 	d.screenshot("form")
 	d.clickColouredButton(func(w window) window { w = content(w); w.y, w.h = w.y+w.h-80, 80; return w })

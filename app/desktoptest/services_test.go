@@ -75,7 +75,7 @@ func TestAnAppIsPublishedAndDeletedInTheWindow(t *testing.T) {
 	d.waitText(mainWindow, "Copy link")
 	d.screenshot("visitor")
 
-	d.clickText(mainWindow, "Delete...")
+	d.clickText(mainWindow, "Delete")
 	d.waitText(mainWindow, "with its address")
 	d.click(d.waitText(mainWindow, "Cancel").Sub(image.Pt(70, 0))) // the button before it, not the word in the question
 	d.waitText(question, "address")

@@ -62,7 +62,7 @@ func (w *forwardings) openForm(id protocol.NodeID) {
 	cancel := widgets.NewQuietButton("Cancel", "", leave)
 	if len(f.machines) == 0 {
 		p.Put(widgets.NewPage(title, widgets.NewEmptyPage("machine", "No other machine is connected",
-			"A forward leads from a port of this computer to one of another machine. Add a machine, or start Fairlead on it.", p.addButton(), cancel)))
+			"A forward leads from a port of this computer to one of another machine. Add a machine, or start Fairlead on it.", newAddButton(p.Invite), cancel)))
 		widgets.FocusIn(p.Box, cancel)
 		return
 	}

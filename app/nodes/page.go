@@ -142,11 +142,12 @@ func (p *Page) item(n protocol.NodeInfo) widgets.ListItem {
 
 // page is the page around the list.
 func (p *Page) page(master fyne.CanvasObject) fyne.CanvasObject {
-	return widgets.NewPage("Machines", widgets.WithHeader(p.requests.Box, master), p.addButton())
+	return widgets.NewPage("Machines", widgets.WithHeader(p.requests.Box, master), newAddButton(p.Invite))
 }
 
-func (p *Page) addButton() *widgets.Button {
-	add := widgets.NewButton("Add a machine", "plus", p.Invite)
+// newAddButton creates the button that opens the page of invitations.
+func newAddButton(open func()) *widgets.Button {
+	add := widgets.NewButton("Add a machine", "plus", open)
 	add.Primary = true
 	return add
 }

@@ -58,15 +58,16 @@ func (p *Page) OpenAt(to host.Target) {
 
 func newPage(ctx context.Context, e host.Env) *Page {
 	p := &Page{ctx: ctx, m: newModel(e.Feed), e: e, view: e.Feed.View(), requests: inbox.NewCards(e, protocol.AskVisit), now: time.Now}
-	p.add = p.addButton()
+	p.add = newAddButton(p.openForm)
 	p.MasterDetail = widgets.NewMasterDetail(widgets.NewItemList(func(i int) { p.open(p.state.Services[i].ID) }), p.page, p.fill)
 	p.List.OnMenu = p.menu
 	p.ShowList()
 	return p
 }
 
-func (p *Page) addButton() *widgets.Button {
-	add := widgets.NewButton("Publish an app…", "plus", p.openForm)
+// newAddButton creates the button that opens the form.
+func newAddButton(open func()) *widgets.Button {
+	add := widgets.NewButton("Publish an app…", "plus", open)
 	add.Primary = true
 	return add
 }
@@ -105,7 +106,7 @@ func (p *Page) fill() {
 		case none:
 			return widgets.NewEmptyPage("globe", "Nothing is published yet",
 				"Publishing gives an app that runs on one of your machines, such as a wiki at port 3000, or a terminal an address that browsers can open. "+
-					"Only you get in, until you add visitors.", p.addButton())
+					"Only you get in, until you add visitors.", newAddButton(p.openForm))
 		}
 		return p.List
 	})
