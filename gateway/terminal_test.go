@@ -14,6 +14,7 @@ import (
 
 	"fairlead/gateway"
 	"fairlead/gateway/peer/polltest"
+	"fairlead/gateway/peer/porttest"
 	framing "fairlead/gateway/peer/wire"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
@@ -341,4 +342,39 @@ func TestCommandOfTheAgentIsWatchedAndTakenOver(t *testing.T) {
 	plain.types(false)
 	process(`{"action":"kill","sessionId":"` + typed + `"}`)
 	v.until("the end of the command", func() bool { return v.end != nil })
+}
+
+func TestTerminalOutlivesAKilledGateway(t *testing.T) {
+	home, listen := t.TempDir(), porttest.Free(t)
+	g := startChild(t, home, childListen+"="+listen)
+	conn, stop := dial(t, g.url)
+	startNode(t, g.url)
+	polltest.Until(t, "the node", func() bool {
+		return slices.ContainsFunc(must(t, conn, protocol.NodesList, protocol.Empty{}).Nodes, func(n protocol.NodeInfo) bool { return n.ID == "box" && n.Online })
+	})
+	owner := client.Options{URL: g.url, Token: "kill-test"}
+	p := openShell("stty -echo; echo started with $$; while read x; do echo got $x in $$; done")
+	p.Node = "box"
+	v := view(t, owner, p)
+	v.shows("started with")
+	v.enter("one\n")
+	v.shows("got one")
+	stop()
+	g.kill()
+	v.until("the viewer lost its gateway", func() bool { return v.lost != nil })
+	g = startChild(t, home, childListen+"="+listen)
+	defer func() { g.kill() }()
+	conn, stop = dial(t, g.url)
+	defer stop()
+	polltest.Until(t, "the terminal is known again", func() bool {
+		list := must(t, conn, protocol.TerminalList, protocol.TerminalListParams{}).Terminals
+		return len(list) == 1 && list[0].ID == v.info.ID
+	})
+	again := view(t, owner, viewOf(v.info))
+	again.shows("got one")
+	again.types(true)
+	again.enter("two\n")
+	again.shows("got two")
+	must(t, conn, protocol.TerminalClose, protocol.TerminalParams{Node: "box", ID: v.info.ID})
+	again.until("it was closed", func() bool { return again.end != nil || again.lost != nil })
 }
