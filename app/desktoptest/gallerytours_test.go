@@ -115,6 +115,10 @@ func (g *gallery) takeDetails() {
 	g.t.Helper()
 	g.openByPalette("server")
 	g.takeMainWindow("machine")
+	g.click(g.waitTextIn(mainWindow, "Terminal", content))
+	g.waitTextIn(mainWindow, "You type", content)
+	g.takeMainWindow("terminal")
+	g.click(g.waitTextIn(mainWindow, "Machine", content))
 	g.openByPalette("nas")
 	g.takeMainWindow("machine-offline")
 	if err := setConfig(g.c, "network.enabled", true); err != nil {

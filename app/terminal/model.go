@@ -58,6 +58,17 @@ func (t Terminals) Of(id protocol.NodeID) []protocol.Terminal {
 	return slices.DeleteFunc(slices.Clone(t.List), func(t protocol.Terminal) bool { return t.Node != id || t.EndedAt > 0 })
 }
 
+// firstMachine returns the machine whose terminals are shown if none was chosen: this computer if it
+// has terminals, or else the first connected one that has; or none.
+func firstMachine(machines feed.MachineList) (first protocol.NodeID) {
+	for _, n := range machines {
+		if n.Online && n.Terminals && (n.Local || first == "") {
+			first = n.ID
+		}
+	}
+	return first
+}
+
 // Model views one terminal at a time. It is safe for concurrent use.
 type Model struct {
 	*feed.Loader[Terminals]

@@ -59,13 +59,15 @@ func newPage(ctx context.Context, e host.Env, m *Model) *Page {
 // OpenAt implements [host.Opener].
 func (p *Page) OpenAt(to host.Target) {
 	id, ok := to.(host.Terminal)
-	if !ok || protocol.NodeID(id) == p.machine {
+	if !ok {
+		id = host.Terminal(firstMachine(p.e.Feed.Machines.Get()))
+	}
+	if protocol.NodeID(id) == p.machine {
 		return
 	}
 	p.machine = protocol.NodeID(id)
 	p.show()
-	ctx := p.viewing.Context(p.ctx)
-	bind.Go(ctx, func(ctx context.Context) (protocol.TerminalID, error) {
+	bind.Go(p.viewing.Context(p.ctx), func(ctx context.Context) (protocol.TerminalID, error) {
 		return p.m.Last(ctx, p.machine), nil
 	}, func(last protocol.TerminalID, _ error) { p.openTerminal(last) })
 }
@@ -80,9 +82,7 @@ func (p *Page) openTerminal(id protocol.TerminalID) {
 	p.focus()
 }
 
-// Focus implements [host.Focuser].
-func (p *Page) Focus(c fyne.Canvas) { c.Focus(p.display) }
-
+// focus gives the keyboard to the terminal.
 func (p *Page) focus() {
 	if c := fyne.CurrentApp().Driver().CanvasForObject(p.display); c != nil {
 		c.Focus(p.display)
@@ -101,6 +101,9 @@ func (p *Page) show() {
 	n, _ := v.Machines.Find(p.machine)
 	isOffline := v.Status.Loaded && !n.Online
 	p.Draw(fmt.Sprint(p.machine, n.DisplayName(), isOffline), func() fyne.CanvasObject {
+		if p.machine == "" {
+			return widgets.NewPage(Title, noMachine())
+		}
 		back := widgets.NewQuietButton("Machine", "back", func() { p.Back() })
 		if isOffline {
 			return widgets.NewPage(title(n.DisplayName()), offline(n.DisplayName()), back)
@@ -119,6 +122,10 @@ func (p *Page) show() {
 func (p *Page) content() fyne.CanvasObject {
 	head := widgets.Col(style.Inside, p.status, p.bar.Box)
 	return widgets.WithHeader(widgets.Inset(0, 0, style.Inside, 0, head), widgets.Inset(0, 0, style.Inside, 0, p.display))
+}
+
+func noMachine() fyne.CanvasObject {
+	return widgets.NewEmptyPage("terminal", "No machine has terminals", "A machine needs to be connected, and to have a version of Fairlead with terminals.")
 }
 
 func offline(machine string) fyne.CanvasObject {

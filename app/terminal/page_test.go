@@ -205,3 +205,19 @@ func TestOfflineMachineHasNoScreen(t *testing.T) {
 		t.Errorf("the way back: got %v, want the machine", got)
 	}
 }
+
+func TestPageWithoutAMachineChoosesOne(t *testing.T) {
+	machines := feed.MachineList{{ID: "a", Online: true}, {ID: "b", Online: true, Terminals: true}, {ID: "here", Online: true, Terminals: true, Local: true}, {ID: "c", Terminals: true}}
+	if got := firstMachine(machines); got != "here" {
+		t.Errorf("machine: got %q, want this computer", got)
+	}
+	if got := firstMachine(machines[:2]); got != "b" {
+		t.Errorf("machine without this computer: got %q, want the first with terminals", got)
+	}
+	p := newTestPage(t, style.Light, 480)
+	p.machine = ""
+	p.m.Feed.Machines.Update(func(l *feed.MachineList) { *l = nil })
+	p.OpenAt(nil)
+	p.Page.show()
+	pagetest.Shows(t, p.Box, "No machine has terminals")
+}
