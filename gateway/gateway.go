@@ -37,6 +37,7 @@ import (
 	"fairlead/gateway/peer/lock"
 	"fairlead/gateway/peer/logfile"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/provision"
 	"fairlead/gateway/question"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/service"
@@ -100,6 +101,7 @@ type Gateway struct {
 	transfers *transfer.Engine
 	sending   *transfer.Calls
 	devices   *pairing.Manager
+	rented    *provision.Manager
 	conns     *rpc.Connections
 	access    *apps.Access
 	apps      *apps.Apps

@@ -30,11 +30,11 @@ var levels = []level{
 		"gateway/approval", "gateway/auth", "gateway/question/...", "gateway/tool/...", "gateway/journal", "gateway/native", "gateway/nodes", "gateway/service/...", "gateway/signin", "gateway/skills", "gateway/terminal", "gateway/workspace",
 	}},
 	{"behaviour", []string{
-		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/exposure", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/servers/...", "gateway/session/...",
+		"gateway/agent", "gateway/apps", "gateway/catalog", "gateway/channel/...", "gateway/cron/...", "gateway/exposure", "gateway/forward", "gateway/network", "gateway/pairing/...", "gateway/provision/...", "gateway/servers/...", "gateway/session/...",
 		"gateway/transfer", "gateway/tunnel", "gateway/usage", "node/...",
 	}},
 	{"surfaces", []string{"gateway/surface/...", "app/...", "tray"}},
-	{"wiring", []string{"gateway", "gateway/gatewaytest", "app", "app/backend", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/protocol", "packaging/unicode", ""}},
+	{"wiring", []string{"gateway", "gateway/gatewaytest", "app", "app/backend", "gateway/cmd/fairlead", "node/cmd/fairlead-node", "packaging/notices", "packaging/providers/docker", "packaging/providers/ssh", "packaging/protocol", "packaging/unicode", ""}},
 }
 
 // systems are the values of GOOS that Fairlead is built for.

@@ -33,6 +33,7 @@ import (
 	"fairlead/gateway/peer/keychain"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/protocol/client"
+	"fairlead/gateway/provision"
 	"fairlead/gateway/question"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/session"
@@ -218,7 +219,16 @@ func (g *Gateway) openPeers(ctx context.Context, _ Options) (err error) {
 	g.forwards = forward.New(forward.Options{Machines: g.hub, Dialer: g.tunnels, Audit: g.store.Audit, Bus: g.bus})
 	g.apps = apps.New(apps.Options{Access: g.access, Questions: g.questions, Machines: g.hub, Work: []apps.Work{g.jobs, g.commands, g.transfers, g.forwards}})
 	g.hub.Networks.OnMove(g.apps.MachinesMoved)
-	g.devices, err = pairing.Open(ctx, devices)
+	if g.devices, err = pairing.Open(ctx, devices); err != nil {
+		return err
+	}
+	g.rented, err = provision.Open(ctx, provision.Options{
+		Store: g.store.Tasks, Secrets: g.secrets, Folder: provision.Folder(filepath.Join(g.home, "providers")), Locks: filepath.Join(g.home, "unfinished", "tasks"),
+		Devices: g.devices, Node: g.hub.Node, Bus: g.bus, Move: g.hub.Networks.Move,
+	})
+	if err == nil {
+		g.hub.Networks.SetProvisioned(g.rented.InNetwork)
+	}
 	return err
 }
 
@@ -261,7 +271,7 @@ func (g *Gateway) openChats(ctx context.Context, _ Options) error {
 	g.config.OnChange(g.schedules.ConfigChanged)
 	g.tools.Register(native.Tools(native.Services{
 		Files: g.files, Config: g.config, Chats: g.sessions.Chats, History: g.sessions.History, Messages: g.sessions.Messages, Machines: g.hub.Calls, Watch: g.bus, Cron: cron.Tool(g.schedules), Transfer: g.sending.Tool,
-		Message: g.channels.Messenger.Tool, Published: g.services, Node: g.hub.Node, Probe: g.probe, Networks: g.hub.Networks,
+		Message: g.channels.Messenger.Tool, Published: g.services, Node: g.hub.Node, Probe: g.probe, Provisioning: g.rented, Networks: g.hub.Networks,
 	})...)
 	g.tools.Register(g.servers.Toolbox().FindTools())
 	for _, load := range []func(context.Context) error{g.sessions.Load, g.channels.Load, g.schedules.Load} {
@@ -301,7 +311,7 @@ func (g *Gateway) openSurface(o Options) {
 		Records:   rpc.Records{Journal: g.store.Calls, Audit: g.audit, Usage: g.usage.Report},
 		Programs:  rpc.Programs{Apps: g.apps, Catalog: g.catalog, Commands: g.commands, Verify: bearer.Site{Config: g.config.Get}.VerifyWhileEnabled(g.access.Verify, resourcePath)},
 		Rules:     g.rules, Config: g.config, Models: g.models, LocalModels: g.local, Files: g.files, Skills: g.skills, Schedules: g.schedules, Channels: g.channels,
-		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards, Terminals: g.terminals,
+		Transfers: g.transfers, Nodes: g.hub, Devices: g.devices, Provisioning: g.rented, Servers: g.servers, Tunnels: g.tunnels, Forwards: g.forwards, Terminals: g.terminals,
 		Published: rpc.Published{Services: g.services, Visits: g.visits, Site: g.site},
 		Exposures: exposure.List{
 			network.Own{Addr: g.listenAddr(), Uses: g.uses}, g.network, g.addresses, g.site, g.forwards, g.tokens, g.apps, pairing.Devices{Paired: g.devices, MachineName: g.hub.NameOf}, g.channels.Accounts, g.sessions.Chats, g.rules,

@@ -20,7 +20,7 @@ func (g *Gateway) openCatalog(ctx context.Context, _ Options) error {
 		return err
 	}
 	g.catalog = catalog.New(catalog.Options{
-		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Services: g.services, Probe: g.probe, Invitations: g.devices, Config: g.config.Get, Networks: g.hub.Networks,
+		Pipeline: g.calls, Jobs: g.jobs, Commands: g.commands, Registry: g.tools, Services: g.services, Probe: g.probe, Invitations: g.devices, TaskOf: g.rented.TaskOf, Config: g.config.Get, Networks: g.hub.Networks,
 		OwnerID: owner, Version: Version, Used: g.access.Used,
 	})
 	return nil

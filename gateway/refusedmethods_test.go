@@ -194,10 +194,11 @@ var otherMethods = func() map[string]string {
 			workspace.read files.list files.find files.changes files.diff files.read config.schema feed.subscribe media.get question.list question.get question.watch nodes.list device.list
 			status.get models.providers models.list models.test models.detect models.local sessions.search session.archives session.archive.read journal.list
 			rules.list rules.try rules.export audit.list audit.verify usage.report cron.preview apps.list catalog.list servers.list servers.parse
-			servers.find servers.logs servers.items servers.read services.list services.target services.visits forward.list exposure.list networks.list terminal.list`,
+			servers.find servers.logs servers.items servers.read services.list services.target services.visits forward.list exposure.list networks.list terminal.list provisioning.list provisioning.offer`,
 		"stores nothing: what it changes ends with the gateway": `models.pull models.pullStop device.invite device.uninvite call.cancel apps.stop servers.restart servers.signIn
 			files.unwatch files.changed tool.progress logs.result channel.delivered forward.close terminal.close terminal.report`,
 		"gateway/service has the test: TestNoLinkIsGivenOutThatIsNotStored":      "services.link",
+		"gateway/provision has the test: TestSettingsThatAreNotStoredAreAnError": "provisioning.settings",
 		"gateway/service has the test: TestASignInStaysWhoseEndIsNotStored":      "services.signout",
 		"gateway/service has the test: TestAServiceStaysOpenWhoseEndIsNotStored": "services.close",
 		"takes the path of files.make":                                           "files.move files.trash files.restore files.revert files.write",

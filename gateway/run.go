@@ -31,7 +31,7 @@ func (g *Gateway) Run(ctx context.Context) error {
 			return g.server.Serve(ctx, g.uses.Listen(l, network.NetworkID), false)
 		})
 	})
-	for _, run := range []func(context.Context){g.addresses.Run, g.commands.Run, g.tunnels.Run, g.site.Run, g.shown.Run, g.local.Run} {
+	for _, run := range []func(context.Context){g.addresses.Run, g.commands.Run, g.tunnels.Run, g.site.Run, g.shown.Run, g.local.Run, g.rented.Run} {
 		wg.Go(func() { crash.Forever(ctx, func() { run(ctx) }) })
 	}
 	wg.Go(func() { g.calls.ReviewPending(ctx) })

@@ -25,6 +25,7 @@ var offers = []struct {
 	{protocol.ScopeForward, "Programs on these machines, through forwards. Fairlead does not ask you about each connection."},
 	{protocol.ScopeNetworkWrite, "Create and delete the groups of your machines, as long as they are empty."},
 	{protocol.ScopeNodeRegister, "Make commands that connect a new machine. Fairlead asks you before one connects."},
+	{protocol.ScopeProvision, "Create and delete machines at your providers, which costs money. Fairlead always asks you first."},
 	{protocol.ScopeService, "Give them addresses that browsers can open. Fairlead always asks you first."},
 	{protocol.ScopeAllTools, "The tools of the agent and every tool of your machines, such as schedules and transfers."},
 }

@@ -29,16 +29,22 @@ func CallWords(q protocol.Question, v feed.View, _ time.Time) Words {
 // QuestionLine summarizes an approval in one line, with the machine's display name.
 func QuestionLine(a protocol.Question, machine string) string {
 	what, where := display.CallText(a, machine)
-	if publishes(a) {
-		line, _ := wording.Reveal(a.Preview.Publishes)
+	if text := saidByTool(a); text != "" {
+		line, _ := wording.Reveal(text)
 		return line
 	}
 	line, _ := wording.Reveal(strings.TrimSpace(format.Clip(what, 36) + " " + where))
 	return line
 }
 
-// publishes reports whether a call changes who can reach what. Its preview says that in words.
-func publishes(a protocol.Question) bool { return a.Preview != nil && a.Preview.Publishes != "" }
+// saidByTool returns the words of a tool about what its call does, if the preview has some: who can
+// reach what afterwards, or which machine is rented or deleted.
+func saidByTool(a protocol.Question) string {
+	if a.Preview == nil {
+		return ""
+	}
+	return cmp.Or(a.Preview.Publishes, a.Preview.Rents)
+}
 
 // maxWhole is the maximum length of a question that a notification shows in full, in characters.
 const maxWhole = 120

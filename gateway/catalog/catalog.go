@@ -44,10 +44,12 @@ type Options struct {
 	Services    Services
 	Probe       Probe
 	Invitations Invitations
-	Config      func() config.Config
-	Networks    Networks
-	OwnerID     string // the user of every token
-	Version     string
+	// TaskOf returns the task of a rented machine, or nothing; may be nil.
+	TaskOf   func(protocol.NodeID) protocol.TaskID
+	Config   func() config.Config
+	Networks Networks
+	OwnerID  string // the user of every token
+	Version  string
 	// Used records a call of an app; it must not block.
 	Used func(id protocol.AppID, tool string)
 }
@@ -72,9 +74,10 @@ type entry struct {
 // New returns the catalog.
 func New(o Options) *Catalog {
 	net := machines{o.Registry, o.Version}
-	published := services{net, o.Services, o.Probe}
+	published := services{net, o.Services, o.Probe, o.TaskOf}
 	list := append(net.entries(o, published), networks{net, o.Networks}.entries()...)
 	list = append(list, published.entries()...)
+	list = append(list, provisioning{net}.entries()...)
 	list = append(list, registration{net, o.Invitations}.entry(), shell{net, o.Commands}.entry())
 	return &Catalog{o: o, net: net, tools: append(list, files{net, o.Commands}.entries()...)}
 }
@@ -161,6 +164,8 @@ type call struct {
 	// about is the machine of the service that the gateway's own tools change. Such calls of the
 	// pipeline are none that the owner makes themselves. Empty for all other calls.
 	about protocol.NodeID
+	// isAsked makes the calls of the pipeline none that the owner makes themselves.
+	isAsked bool
 }
 
 // milliseconds returns how long a call has taken.

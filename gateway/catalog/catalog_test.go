@@ -212,7 +212,7 @@ func (b *bench) last() tool.Call {
 func TestEveryToolIsDescribed(t *testing.T) {
 	b := newBench(t)
 	want := []string{
-		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "network_create", "network_delete", "service_publish", "service_update", "service_delete", "service_share", "register_node", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
+		"network_directory", "whoami", "net_peers", "net_interfaces", "net_metrics", "net_routes", "net_dns", "network_create", "network_delete", "service_publish", "service_update", "service_delete", "service_share", "provision_node", "deprovision_node", "register_node", "command", "file", "fs_read", "fs_write", "fs_edit", "fs_list", "fs_stat",
 		"fs_delete", "fs_mkdir", "fs_glob", "fs_grep",
 	}
 	var names []string

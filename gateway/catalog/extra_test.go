@@ -8,6 +8,7 @@ import (
 )
 
 func TestExtraToolsHaveTheSchemasOfTheirResults(t *testing.T) {
+	const fault = `"fault":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"retryable":{"type":"boolean"},"details":{"type":"object"}},"required":["code","message","retryable"]}`
 	const entry = `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]`
 	for _, c := range []struct{ name, tool, schema, want string }{
 		{
@@ -22,10 +23,10 @@ func TestExtraToolsHaveTheSchemasOfTheirResults(t *testing.T) {
 		{"no object", "nas__Say", `{"type":"string"}`, `{"type":"object"}`},
 		{"not valid", "nas__Odd", `{"type":7}`, `{"type":"object"}`},
 		{"a reference", "nas__Loop", `{"type":"object","properties":{"x":{"$ref":"#"}}}`, `{"type":"object"}`},
-		{"of the gateway", "gsv__WriteFile", entry + `}`, `{"type":"object","properties":{"ok":{"type":"boolean"},"result":` + entry + `},"error":{"type":"string"}},"required":["ok"]}`},
+		{"of the gateway", "gsv__WriteFile", entry + `}`, `{"type":"object","properties":{"ok":{"type":"boolean"},"result":` + entry + `},"error":{"type":"string"},` + fault + `},"required":["ok"]}`},
 		{
 			"of the gateway, without one", "gsv__Cron", ``,
-			`{"type":"object","properties":{"ok":{"type":"boolean"},"result":{"description":"depends on the arguments"},"error":{"type":"string"}},"required":["ok"]}`,
+			`{"type":"object","properties":{"ok":{"type":"boolean"},"result":{"description":"depends on the arguments"},"error":{"type":"string"},` + fault + `},"required":["ok"]}`,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

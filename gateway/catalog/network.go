@@ -34,11 +34,12 @@ type networkOut struct {
 }
 
 type nodeOut struct {
-	ID       string        `json:"id"`
-	Name     string        `json:"name"`
-	Online   bool          `json:"online"`
-	Info     *infoOut      `json:"info,omitempty" jsonschema:"absent for a machine that was never connected"`
-	Services *[]serviceOut `json:"services,omitempty" jsonschema:"published apps; absent with brief"`
+	ID       string          `json:"id"`
+	Name     string          `json:"name"`
+	Online   bool            `json:"online"`
+	Info     *infoOut        `json:"info,omitempty" jsonschema:"absent for a machine that was never connected"`
+	TaskID   protocol.TaskID `json:"task_id,omitempty" jsonschema:"of a rented machine, for deprovision_node"`
+	Services *[]serviceOut   `json:"services,omitempty" jsonschema:"published apps; absent with brief"`
 }
 
 type infoOut struct {
@@ -126,6 +127,9 @@ func (s services) directory(_ context.Context, x *call, in directoryIn) (out dir
 			node := describe(n, s.net.version)
 			if n.Network != w.ID || !in.includes(node) {
 				continue
+			}
+			if s.taskOf != nil {
+				node.TaskID = s.taskOf(n.ID)
 			}
 			if !in.Brief {
 				node.Services = s.of(n.ID)

@@ -30,13 +30,15 @@ var published = map[string]struct {
 		"network.read", "network_name online:boolean node_name_glob hostname_glob platform_glob brief:boolean",
 		"networks:array networks.id networks.name networks.files_url networks.nodes:array networks.nodes.id networks.nodes.name networks.nodes.online:boolean networks.nodes.info.hostname " +
 			"networks.nodes.info.agent_version networks.nodes.info.version_status networks.nodes.info.channel_version networks.nodes.info.platform networks.nodes.info.platform_version " +
-			"networks.nodes.info.kernel_arch networks.nodes.info.virtualization networks.nodes.services:array networks.nodes.services.id networks.nodes.services.title networks.nodes.services.url " +
+			"networks.nodes.info.kernel_arch networks.nodes.task_id networks.nodes.info.virtualization networks.nodes.services:array networks.nodes.services.id networks.nodes.services.title networks.nodes.services.url " +
 			"networks.nodes.services.public_url networks.nodes.services.command",
 	},
-	"network_create": {"network.write", "name*", "network_id name index:number created_at"},
-	"network_delete": {"network.write", "network_name force:boolean", "network_id name nodes_removed:number message"},
-	"whoami":         {"", "", "user_id email"},
-	"register_node":  {"node.register", "network_name node_name", "shell_install_command* power_shell_install_command* cmd_install_command*"},
+	"network_create":   {"network.write", "name*", "network_id name index:number created_at"},
+	"network_delete":   {"network.write", "network_name force:boolean", "network_id name nodes_removed:number message"},
+	"whoami":           {"", "", "user_id email"},
+	"provision_node":   {"provisioning.write", "node_name* network_name provider cpu:number memory:number", "task_id* provider* resource_summary* notes*:array"},
+	"deprovision_node": {"provisioning.write", "task_id*", "task_id* reference* provider* notes*:array"},
+	"register_node":    {"node.register", "network_name node_name", "shell_install_command* power_shell_install_command* cmd_install_command*"},
 	"service_publish": {
 		"service.write", "node_id network_name node_name title proxy_target_url proxy_target_encoding terminal_command username workdir enabled:boolean auth_required:boolean authorized_emails:array",
 		"service_id public_url mode",
@@ -116,7 +118,7 @@ func fields(prefix string, s *jsonschema.Schema, all map[string]bool) map[string
 }
 
 func TestEveryToolHasThePublishedFields(t *testing.T) {
-	tools := newBench(t).Catalog.Tools(app("a", protocol.ScopeNetworkRead, protocol.ScopeNetworkWrite, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead, protocol.ScopeService, protocol.ScopeNodeRegister))
+	tools := newBench(t).Catalog.Tools(app("a", protocol.ScopeNetworkRead, protocol.ScopeNetworkWrite, protocol.ScopeShell, protocol.ScopeFilesRead, protocol.ScopeFilesWrite, protocol.ScopeNetRead, protocol.ScopeService, protocol.ScopeNodeRegister, protocol.ScopeProvision))
 	if len(tools) != len(published) {
 		t.Errorf("got %d tools, want %d", len(tools), len(published))
 	}

@@ -87,6 +87,8 @@ type services struct {
 	net   machines
 	list  Services
 	probe Probe
+	// taskOf returns the task of a rented machine, or nothing. It may be nil.
+	taskOf func(protocol.NodeID) protocol.TaskID
 }
 
 func (s services) entries() []*entry {

@@ -119,7 +119,7 @@ func (c *call) runRaw(ctx context.Context, name protocol.ToolName, args json.Raw
 // callOf returns a call of the pipeline.
 func (c *call) callOf(name protocol.ToolName, args json.RawMessage) tool.Call {
 	r := tool.Call{
-		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner && c.about == "", Plan: c.plan,
+		Tool: name, Args: args, Principal: c.principal, Direct: c.principal.Kind == auth.KindOwner && c.about == "" && !c.isAsked, Plan: c.plan,
 		OnApproval: c.job.RecordQuestion, OnProgress: c.progress,
 	}
 	if c.principal.App != "" {

@@ -60,7 +60,9 @@ type Services struct {
 	// Probe connects to the target of a service; see [service.Site.Probe].
 	Probe    func(context.Context, protocol.NodeID, service.Target) error
 	Networks Networks
-	Message  func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
+	// Provisioning rents machines.
+	Provisioning Provisioning
+	Message      func(ctx context.Context, call tool.Call, in MessageIn) (any, error)
 	// Transfer starts a transfer and waits for its end.
 	Transfer func(ctx context.Context, call tool.Call, in TransferIn) (TransferOut, error)
 }
@@ -76,7 +78,7 @@ type tools struct{ Services }
 // Tools returns the gateway's own tools.
 func Tools(s Services) []tool.Own {
 	t := tools{s}
-	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node, s.Probe}.list(), networkTools{s.Networks}.list())
+	return slices.Concat(t.files(), t.inspect(), own(protocol.ScopeChat, s.Cron), t.talk(), []tool.Own{t.transferTool()}, serviceTools{s.Published, s.Node, s.Probe}.list(), networkTools{s.Networks}.list(), provisionTools{s.Provisioning}.list())
 }
 
 // own returns tools of the gateway with the scope of their equivalent methods.

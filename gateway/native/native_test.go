@@ -29,7 +29,7 @@ func TestElevenToolsComeFirstInTheOriginalsOrder(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	want := "gsv__ReadFile gsv__WriteFile gsv__EditFile gsv__DeleteFile gsv__ConfigGet gsv__LogsGet gsv__Cron gsv__Message gsv__SessionsList gsv__SessionSend gsv__Transfer"
-	want += " gsv__ServicePublish gsv__ServiceUpdate gsv__ServiceShare gsv__ServiceDelete gsv__ServiceList gsv__NetworkCreate gsv__NetworkDelete" // extensions
+	want += " gsv__ServicePublish gsv__ServiceUpdate gsv__ServiceShare gsv__ServiceDelete gsv__ServiceList gsv__NetworkCreate gsv__NetworkDelete gsv__NodeProvision gsv__NodeDeprovision" // extensions
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("tools = %s, want %s", got, want)
 	}

@@ -109,6 +109,8 @@ func (p Policy) combine(q Request, configured SettingsRule, byRules Decision) (d
 		return Decision{Verdict: Ask, Reason: byRules.Reason, Floor: true}, false
 	case q.Preview != nil && q.Preview.Publishes != "":
 		return Decision{Verdict: Ask, Reason: q.Preview.Publishes, Floor: true}, false
+	case q.Preview != nil && q.Preview.Rents != "":
+		return Decision{Verdict: Ask, Reason: q.Preview.Rents, Floor: true}, false
 	case q.Preview != nil && q.Preview.Network:
 		return Decision{Verdict: Ask, Reason: "This command requests network access"}, false
 	case byRules.Verdict == Ask && ruled:

@@ -16,7 +16,7 @@ const (
 	ScopeNetworkRead   Scope = "network.read"       // list machines
 	ScopeNetworkWrite  Scope = "network.write"      // create and delete networks
 	ScopeNodeRegister  Scope = "node.register"      // make invitations for machines
-	ScopeProvision     Scope = "provisioning.write" // reserved: rent machines
+	ScopeProvision     Scope = "provisioning.write" // rent machines
 	ScopeService       Scope = "service.write"      // publish services
 	ScopeShell         Scope = "shell.exec"
 	ScopeFilesRead     Scope = "fs.read"
@@ -33,7 +33,7 @@ var UsualAppScopes = []Scope{ScopeNetworkRead, ScopeShell, ScopeFilesRead, Scope
 
 // AppScopes lists every scope that an app can have and that gives access to something that exists.
 var AppScopes = []Scope{
-	ScopeNetworkRead, ScopeNetworkWrite, ScopeNodeRegister, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
+	ScopeNetworkRead, ScopeNetworkWrite, ScopeNodeRegister, ScopeProvision, ScopeShell, ScopeFilesRead, ScopeFilesWrite, ScopeNetRead, ScopeForward, ScopeService, ScopeAllTools,
 }
 
 // ScopeNames returns scopes as texts.

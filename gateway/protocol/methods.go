@@ -179,6 +179,7 @@ var Methods = []MethodInfo{
 	MethodInfo(ServerSignInURL), MethodInfo(ServerItems), MethodInfo(ServerRead), MethodInfo(ForwardList), MethodInfo(ForwardClose), MethodInfo(ExposureList),
 	MethodInfo(TerminalList), MethodInfo(TerminalClose), MethodInfo(ReportTerminals),
 	MethodInfo(NetworksList), MethodInfo(NetworkCreate), MethodInfo(NetworkRename), MethodInfo(NetworkDelete), MethodInfo(NetworkMove),
+	MethodInfo(ProvisionList), MethodInfo(ProvisionOfferOf), MethodInfo(ProvisionSettings),
 }
 
 // Events that the gateway sends.

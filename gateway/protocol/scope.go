@@ -24,6 +24,7 @@ var permissions = []struct {
 	{ScopeForward, "reach ports of your machines"},
 	{ScopeNetworkWrite, "create and delete networks"},
 	{ScopeNodeRegister, "invite machines"},
+	{ScopeProvision, "rent machines"},
 	{ScopeService, "publish apps of your machines"},
 	{ScopeAllTools, "use all other tools"},
 }

@@ -147,7 +147,9 @@ type CallPreview struct {
 	Collects bool `json:"collects,omitempty"`
 	// Publishes says what a call makes reachable under an address, and for whom, or closes (extension).
 	Publishes string `json:"publishes,omitempty"`
-	Network   bool   `json:"network,omitempty"` // the call needs network access
+	// Rents says which machine a call rents, or deletes, and what it costs (extension).
+	Rents   string `json:"rents,omitempty"`
+	Network bool   `json:"network,omitempty"` // the call needs network access
 	// Folders are the folders outside the workspace that the call needs. It fails unless the person
 	// allows them.
 	Folders []FolderAccess `json:"folders,omitempty"`
@@ -262,6 +264,7 @@ type NativeResult struct {
 	OK     bool            `json:"ok"`
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
+	Fault  *Fault          `json:"fault,omitempty"` // the error with its code, if it has one (extension)
 }
 
 // FailureText returns what the model reads about a call that failed without a result: a

@@ -49,6 +49,7 @@ type DB struct {
 	Outbox     *Outbox
 	Devices    *Devices
 	Services   *Services
+	Tasks      *Tasks
 	Apps       *Apps
 	Servers    *Servers
 	Nodes      *Nodes
@@ -124,6 +125,7 @@ func (db *DB) openFamilies() {
 	db.Outbox = &Outbox{db.conn}
 	db.Devices = &Devices{db.conn}
 	db.Services = &Services{db.conn}
+	db.Tasks = &Tasks{db.conn}
 	db.Apps = &Apps{db.conn}
 	db.Servers = &Servers{db.conn}
 	db.Calls = &Calls{db.conn}
@@ -169,7 +171,7 @@ var createServers string
 var createServices string
 
 // upgrades are the changes of the schema after firstVersion, one for each version.
-var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys, addServiceUse, createNetworks}
+var upgrades = []string{createApps, createServers, addAppOfCalls, addContinued, renameApprovals, listGrants, askAboutSenders, createServices, createUses, addPasskeys, addServiceUse, createNetworks, addTasks}
 
 // addPasskeys adds the passkeys of visitors, each of one service.
 const addPasskeys = `CREATE TABLE passkeys (

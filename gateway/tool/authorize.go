@@ -112,8 +112,13 @@ func checkScopes(p auth.Principal, need []protocol.Scope) error {
 		}
 	}
 	slices.Sort(granted)
-	f := protocol.NewFault(protocol.FaultForbidden, fmt.Sprintf("the token has no permission for this call: it needs the scope %s", missing[0]))
-	return f.With(map[string]any{"required_scopes": need, "granted_scopes": granted})
+	message := fmt.Sprintf("the token has no permission for this call: it needs the scope %s", missing[0])
+	details := map[string]any{"required_scopes": need, "granted_scopes": granted}
+	if missing[0] == protocol.ScopeProvision {
+		message = "Node provisioning requires special account permissions"
+		details["required_permission"] = missing[0]
+	}
+	return protocol.NewFault(protocol.FaultForbidden, message).With(details)
 }
 
 // Check returns why a call cannot be made now: its tool does not exist, its machine is offline, or

@@ -80,16 +80,16 @@ func Outcome(r Result, err error) (Result, error) {
 	case i.State == protocol.CallUnknown, i.State == protocol.CallFailed && i.Error != "":
 		return r, toolFault(i.Fault, i.Error)
 	case i.State == protocol.CallFailed && i.Node == protocol.NativePrefix:
-		return r, toolFault(nil, nativeProblem(r.Raw))
+		return r, nativeFault(r.Raw)
 	}
 	return r, nil
 }
 
-// nativeProblem returns the error in the result of a tool of the gateway.
-func nativeProblem(raw json.RawMessage) string {
-	var out struct{ Error string }
+// nativeFault returns the error in the result of a tool of the gateway.
+func nativeFault(raw json.RawMessage) error {
+	var out protocol.NativeResult
 	if json.Unmarshal(raw, &out) != nil || out.Error == "" {
-		return "the tool failed"
+		out.Error = "the tool failed"
 	}
-	return out.Error
+	return toolFault(out.Fault, out.Error)
 }

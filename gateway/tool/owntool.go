@@ -34,7 +34,8 @@ func (t Own) Execute(ctx context.Context, c Call) (json.RawMessage, error) {
 	case errors.As(err, &bad), err != nil && ctx.Err() != nil:
 		return nil, err
 	case err != nil:
-		if raw, err = protocol.Marshal(protocol.NativeResult{Error: ErrorText(err)}); err == nil {
+		fault, _ := errors.AsType[*protocol.Fault](err)
+		if raw, err = protocol.Marshal(protocol.NativeResult{Error: ErrorText(err), Fault: fault}); err == nil {
 			err = ErrReported
 		}
 		return raw, err

@@ -149,7 +149,7 @@ Exit codes
 		tokenCommand(&o), skillsCommand(&o), channelsCommand(&o), statusCommand(&o), pauseCommand(&o, true), pauseCommand(&o, false), logsCommand(&o, "logs"),
 		doctorCommand(&o), usageCommand(&o), journalCommand(&o), approvalsCommand(&o), questionsCommand(&o), auditCommand(&o), sendCommand(&o), transfersCommand(&o), schedulesCommand(&o))
 	root.AddCommand(sessionsCommand(&o), nodesCommand(&o), pairCommand(&o), networkCommand(&o), tokensCommand(&o), approveCommand(&o), callCommand(&o), mcpCommand(&o), serversCommand(&o),
-		servicesCommand(&o), networksCommand(&o), forwardCommand(&o), terminalCommand(&o), exposureCommand(&o))
+		servicesCommand(&o), networksCommand(&o), forwardCommand(&o), terminalCommand(&o), exposureCommand(&o), provisionCommand(&o), providersCommand(&o))
 	usageArgs(root)
 	return root
 }

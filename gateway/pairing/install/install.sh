@@ -84,31 +84,33 @@ pair_node() {
 # start_node starts the node now, and with this machine or this user's session where that can be set up.
 start_node() {
 	command="$into/fairlead-node --workspace $folder${name:+ --id $name}"
-	case "$into$folder${FAIRLEAD_HOME:+ }" in
+	case "$into$folder${FAIRLEAD_HOME:-}" in
 		*[!A-Za-z0-9/._-]*) service=none ;; # a service would need other quotes or variables
 		*) service=$os ;;
 	esac
+	unit="fairlead-node${FAIRLEAD_UNIT:+-$FAIRLEAD_UNIT}.service"
 	if [ $service = linux ] && [ -d /run/systemd/system ]; then
-		unit="$HOME/.config/systemd/user/fairlead-node.service" user=--user target=default.target
-		[ "$(id -u)" != 0 ] || unit=/etc/systemd/system/fairlead-node.service user=--system target=multi-user.target
+		unit="$HOME/.config/systemd/user/$unit" user=--user target=default.target
+		[ "$(id -u)" != 0 ] || unit="/etc/systemd/system/${unit##*/}" user=--system target=multi-user.target
 		mkdir -p "${unit%/*}"
 		cat >"$unit" <<-END
 			[Unit]
 			Description=Fairlead node
 			[Service]
 			ExecStart=$command
+			${FAIRLEAD_HOME:+Environment=FAIRLEAD_HOME=$FAIRLEAD_HOME}
 			Restart=always
 			RestartSec=5
 			[Install]
 			WantedBy=$target
 		END
 		[ $user = --system ] || loginctl enable-linger 2>/dev/null || echo "The node stops when you sign out: an administrator can change that with loginctl enable-linger." >&2
-		if systemctl $user daemon-reload && systemctl $user enable -q fairlead-node && systemctl $user restart fairlead-node; then
+		if systemctl $user daemon-reload && systemctl $user enable -q "${unit##*/}" && systemctl $user restart "${unit##*/}"; then
 			echo "The node runs, and starts with this machine."
 			return
 		fi
 		rm -f "$unit"
-	elif [ $service = darwin ]; then
+	elif [ $service = darwin ] && [ -z "${FAIRLEAD_HOME:-}" ]; then
 		agent="$HOME/Library/LaunchAgents/fairlead-node.plist"
 		mkdir -p "${agent%/*}"
 		cat >"$agent" <<-END

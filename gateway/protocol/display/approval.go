@@ -85,7 +85,7 @@ var actions = map[string]string{
 var nativeActions = map[string]string{
 	"ReadFile": "read a file", "WriteFile": "change a file", "EditFile": "change a file",
 	"NetworkCreate": "create a network", "NetworkDelete": "delete a network", "ServicePublish": "publish an app", "ServiceUpdate": "change a published app", "ServiceShare": "change who may visit an app",
-	"ServiceDelete": "delete a published app",
+	"ServiceDelete": "delete a published app", "NodeProvision": "rent a machine", "NodeDeprovision": "delete a rented machine",
 }
 
 func action(a protocol.Question) string {

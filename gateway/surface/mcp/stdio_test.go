@@ -71,8 +71,8 @@ func TestStdioOffersTheToolsOfTheGateway(t *testing.T) {
 			return job.Result{Data: []byte(`{"count":1}`)}, nil
 		})
 		tools, err := s.ListTools(t.Context(), nil)
-		if err != nil || len(tools.Tools) != 25 {
-			t.Fatalf("got %+v, error %v, want 25 tools", tools, err)
+		if err != nil || len(tools.Tools) != 27 {
+			t.Fatalf("got %+v, error %v, want 27 tools", tools, err)
 		}
 		params := &sdk.CallToolParams{Name: "fs_grep", Arguments: map[string]any{}}
 		params.SetProgressToken("mine")

@@ -26,7 +26,7 @@ import (
 
 func TestToolsAreThoseOfTheToken(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
-		for token, want := range map[string]int{"all": 25, "reader": 8} {
+		for token, want := range map[string]int{"all": 27, "reader": 8} {
 			s := b.connect(t, token, nil, legacy)
 			list, err := s.ListTools(t.Context(), nil)
 			if err != nil || len(list.Tools) != want {
@@ -103,8 +103,8 @@ func TestArgumentsOfMachinesToolsStayDescribed(t *testing.T) {
 func TestAllToolsAreListed(t *testing.T) {
 	eras(t, func(t *testing.T, b *bench, legacy bool) {
 		list, err := b.connect(t, "all", nil, legacy).ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 25 {
-			t.Errorf("got %d tools, %v, want 25", len(list.Tools), err)
+		if err != nil || len(list.Tools) != 27 {
+			t.Errorf("got %d tools, %v, want 27", len(list.Tools), err)
 		}
 	})
 }
@@ -247,7 +247,7 @@ func TestChangedScopesChangeTheTools(t *testing.T) {
 	case <-time.After(3 * time.Minute):
 		t.Fatal("got no notification in time, want one")
 	}
-	if len(before.Tools) != 25 || len(b.mcp.clients["app_all"].tools) != 2 {
-		t.Errorf("got %d tools before, %d after, want 25, 2", len(before.Tools), len(b.mcp.clients["app_all"].tools))
+	if len(before.Tools) != 27 || len(b.mcp.clients["app_all"].tools) != 2 {
+		t.Errorf("got %d tools before, %d after, want 27, 2", len(before.Tools), len(b.mcp.clients["app_all"].tools))
 	}
 }

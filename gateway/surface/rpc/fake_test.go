@@ -90,8 +90,8 @@ func (f *fakes) services() Services {
 	return Services{
 		Version: "test", Bus: f.bus, Nodes: f.hub, Config: fakeConfig{}, Files: f.files, Rules: f.rules, Models: fakeModels{}, LocalModels: fakeLocalModels{}, Schedules: f.schedules,
 		Connections: NewConnections(), Devices: fakeDevices(f), Servers: fakeServers(f), Transfers: f.transfers, Channels: f.channels,
-		Published: fakePublished(f.bus),
-		Tunnels:   tunnel.New(f.hub, f.bus), Forwards: forward.New(forward.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
+		Published: fakePublished(f.bus), Provisioning: fakeProvisioning(f),
+		Tunnels: tunnel.New(f.hub, f.bus), Forwards: forward.New(forward.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
 		Terminals: terminal.New(terminal.Options{Machines: f.hub, Audit: fakeAudit{}, Bus: f.bus}),
 		Sessions: Sessions{
 			Chats: fakeChats{}, History: fakeHistory{}, Runs: fakeRuns{f}, Editor: fakeEditor{}, Trash: fakeTrash{}, Messages: fakeMessages{f},

@@ -40,6 +40,7 @@ func newMethods(s Services, w *watches, background func(func(context.Context)) b
 	registerSchedules(all, s.Schedules)
 	registerForwards(all, s.Forwards)
 	registerTerminals(all, s.Terminals)
+	registerProvisioning(all, s.Provisioning)
 	handle(all, protocol.ExposureList, query(s.Exposures.All))
 	handle(all, protocol.SkillsStatus, plain(s.Skills.Status))
 	handle(all, protocol.SkillsUpdate, plain(s.Skills.Status))

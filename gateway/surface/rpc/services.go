@@ -17,6 +17,7 @@ import (
 	"fairlead/gateway/nodes"
 	"fairlead/gateway/pairing"
 	"fairlead/gateway/protocol"
+	"fairlead/gateway/provision"
 	"fairlead/gateway/servers"
 	"fairlead/gateway/service"
 	"fairlead/gateway/skills"
@@ -262,26 +263,27 @@ type Services struct {
 	// Connections are the open connections, for this server alone. It closes them.
 	Connections *Connections
 
-	Sessions    Sessions
-	Calls       Calls
-	Questions   Questions
-	Rules       *approval.Rules
-	Records     Records
-	Config      Config
-	Models      Models
-	LocalModels LocalModels
-	Files       *workspace.Files
-	Skills      *skills.Catalog
-	Schedules   *cron.Scheduler
-	Channels    *channel.Hub
-	Transfers   *transfer.Engine
-	Nodes       *nodes.Hub
-	Devices     *pairing.Manager
-	Servers     *servers.Manager
-	Published   Published
-	Programs    Programs
-	Tunnels     *tunnel.Tunnels
-	Forwards    *forward.Forwards
-	Terminals   *terminal.Terminals
-	Exposures   exposure.List
+	Sessions     Sessions
+	Calls        Calls
+	Questions    Questions
+	Rules        *approval.Rules
+	Records      Records
+	Config       Config
+	Models       Models
+	LocalModels  LocalModels
+	Files        *workspace.Files
+	Skills       *skills.Catalog
+	Schedules    *cron.Scheduler
+	Channels     *channel.Hub
+	Transfers    *transfer.Engine
+	Nodes        *nodes.Hub
+	Devices      *pairing.Manager
+	Provisioning *provision.Manager
+	Servers      *servers.Manager
+	Published    Published
+	Programs     Programs
+	Tunnels      *tunnel.Tunnels
+	Forwards     *forward.Forwards
+	Terminals    *terminal.Terminals
+	Exposures    exposure.List
 }

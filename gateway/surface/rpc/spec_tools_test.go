@@ -37,7 +37,7 @@ func TestNativeToolsTakeTheSpecifiedParameters(t *testing.T) {
 	var names []string
 	for _, spec := range list.Tools {
 		name, own := strings.CutPrefix(spec.Name, "gsv__")
-		if !own || name == tool.FindTools || strings.HasPrefix(name, "Service") || strings.HasPrefix(name, "Network") { // an extension
+		if !own || name == tool.FindTools || strings.HasPrefix(name, "Service") || strings.HasPrefix(name, "Network") || strings.HasPrefix(name, "Node") { // an extension
 			continue
 		}
 		names = append(names, name)
