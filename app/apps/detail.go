@@ -14,6 +14,7 @@ import (
 	"fairlead/app/style"
 	"fairlead/app/widgets"
 	"fairlead/app/wording"
+	"fairlead/gateway/peer/format"
 	"fairlead/gateway/protocol"
 )
 
@@ -181,6 +182,10 @@ func (d *detail) choose(a protocol.App) fyne.CanvasObject {
 		d.update(a, protocol.AppUpdateParams{Scopes: &scopes}, "The permissions were changed.")
 	})
 	d.note.Set("", style.ColorNeedsYou)
+	if len(a.Networks) > 0 {
+		on := widgets.NewParagraph(format.Capital(grant.NetworksText(len(a.Nodes), len(a.Networks))), style.ColorText, "text")
+		return widgets.Col(style.Group, widgets.NewSectionHeading("IT MAY"), d.permissions.Box, widgets.NewSectionHeading("ON"), on, d.note)
+	}
 	d.machines = grant.NewMachines(d.p.view.Machines, len(a.Nodes) > 0, a.Nodes, func() {
 		nodes, ok := d.machines.Chosen()
 		if !ok {

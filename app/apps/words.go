@@ -50,7 +50,7 @@ func AppLine(v feed.View, a protocol.App, now time.Time) string {
 	if HasEnded(a, now) {
 		return appKind(a)
 	}
-	return wording.Join(" · ", appKind(a), grant.Text(a.Scopes...), machinesOf(v, a.Nodes))
+	return wording.Join(" · ", appKind(a), grant.Text(a.Scopes...), machinesOf(v, a))
 }
 
 func appKind(a protocol.App) string {
@@ -60,8 +60,12 @@ func appKind(a protocol.App) string {
 	return "Signed in"
 }
 
-// machinesOf names machines; empty for all.
-func machinesOf(v feed.View, nodes []protocol.NodeID) string {
+// machinesOf names the machines of an app; empty for all.
+func machinesOf(v feed.View, a protocol.App) string {
+	if len(a.Networks) > 0 {
+		return "on " + grant.NetworksText(len(a.Nodes), len(a.Networks))
+	}
+	nodes := a.Nodes
 	switch len(nodes) {
 	case 0:
 		return ""

@@ -134,3 +134,12 @@ func (m *Machines) Checked() (list []protocol.NodeID) {
 	}
 	return list
 }
+
+// NetworksText says on which machines an app that is limited to networks may work.
+func NetworksText(machines, networks int) string {
+	text := "the machines in " + format.Plural(networks, "network")
+	if machines > 0 {
+		text += " and " + format.Plural(machines, "other machine")
+	}
+	return text
+}

@@ -83,6 +83,21 @@ func TestAnAppThatIsConnectedKeepsItsMachines(t *testing.T) {
 	}
 }
 
+func TestAnAppThatIsConnectedKeepsItsNetworks(t *testing.T) {
+	pagetest.Start(t, style.Light)
+	c := consent()
+	c.App.Connected, c.App.Networks = true, []protocol.NetworkID{"net_lab"}
+	var answer protocol.QuestionAnswerParams
+	q := newCard(c, place{Env: host.Env{Feed: feed.New()}, view: feed.View{Machines: twoMachines()}, now: pagetest.Noon}, func(p protocol.QuestionAnswerParams) { answer = p })
+	pagetest.Window(t, q.Box, 480, 760)
+	pagetest.Shows(t, q.Box, "already: what you allow", "The machines in 1 network")
+	q.Tick(pagetest.Noon.Add(2 * time.Second))
+	test.Tap(pagetest.Button(t, q.Box, "Allow"))
+	if !slices.Equal(answer.Networks, c.App.Networks) {
+		t.Errorf("got %q, want %q", answer.Networks, c.App.Networks)
+	}
+}
+
 func twoMachines() []protocol.NodeInfo {
 	return []protocol.NodeInfo{{ID: "laptop", Name: "laptop", Online: true, Local: true}, {ID: "nas", Name: "nas"}}
 }

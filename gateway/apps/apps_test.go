@@ -47,7 +47,9 @@ func start(t *testing.T) *Apps { return open(t, t.TempDir()) }
 // machines are the known machines.
 type machines []protocol.NodeID
 
-func (m machines) NetworkList() []protocol.Network { return nil }
+func (m machines) NetworkList() []protocol.Network {
+	return []protocol.Network{{ID: "net_lab", Name: "lab"}}
+}
 
 func (m machines) Node(id protocol.NodeID) (protocol.NodeInfo, bool) {
 	return protocol.NodeInfo{ID: id}, slices.Contains(m, id)
@@ -292,5 +294,17 @@ func TestUnknownMachineIsRefused(t *testing.T) {
 	name := "y"
 	if _, err := a.Update(t.Context(), "ann", protocol.AppUpdateParams{ID: made.App.ID, Name: &name}); err != nil {
 		t.Errorf("a change of an app with a forgotten machine: %v", err)
+	}
+}
+
+func TestExposureNamesTheNetworksOfAnApp(t *testing.T) {
+	a := start(t)
+	for networks, want := range map[protocol.NetworkID]string{"net_lab": "on the network lab.", "net_gone": "on a deleted network."} {
+		if got := a.reach(protocol.App{Scopes: []protocol.Scope{protocol.ScopeShell}, Networks: []protocol.NetworkID{networks}}); !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q in it", networks, got, want)
+		}
+	}
+	if _, err := a.CreateToken(t.Context(), "owner", protocol.TokenCreateParams{Name: "x", Scopes: []protocol.Scope{protocol.ScopeShell}, Networks: []protocol.NetworkID{"net_gone"}}); !errors.Is(err, protocol.ErrBadRequest) {
+		t.Errorf("a token for an unknown network: got %v, want ErrBadRequest", err)
 	}
 }

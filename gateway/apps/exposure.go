@@ -44,6 +44,15 @@ func (a *Apps) reach(app protocol.App) string {
 		}
 		on = append(on, name)
 	}
+	for _, id := range app.Networks {
+		name := "a deleted network"
+		for _, n := range a.machines.NetworkList() {
+			if n.ID == id {
+				name = "the network " + n.Name
+			}
+		}
+		on = append(on, name)
+	}
 	where := "all machines"
 	if len(on) > 0 {
 		where = format.Enumerate(on)
