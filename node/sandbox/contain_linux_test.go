@@ -40,7 +40,7 @@ func TestWorkspaceWriteKeepsWritesInside(t *testing.T) {
 			}
 		}
 		if data, err := os.ReadFile(filepath.Join(k.outside, "old")); err != nil || string(data) != "canary" {
-			t.Errorf("the file outside is %q, %v", data, err)
+			t.Errorf("the file outside: got %q, error %v; want it unchanged", data, err)
 		}
 	})
 }
@@ -54,7 +54,7 @@ func TestReadOnlyWritesNothingButItsTemporaryFolder(t *testing.T) {
 		} {
 			s.Argv = []string{"/bin/sh", "-c", script}
 			if out, e := k.run(s); (e.Code == 0) != allowed {
-				t.Errorf("%s: exit %d, allowed should be %v (%s)", script, e.Code, allowed, out)
+				t.Errorf("%s: got exit code %d, want success %v (%s)", script, e.Code, allowed, out)
 			}
 		}
 	})
@@ -65,7 +65,7 @@ func TestSecretsCannotBeRead(t *testing.T) {
 		read := map[string]bool{"~/.ssh/id_ed25519": false, "~/.ssh/known_hosts": true, "~/data/token": false, "~/note": true}
 		for file, allowed := range read {
 			if out, e := k.run(k.spec("cat " + file)); (e.Code == 0) != allowed {
-				t.Errorf("%s: exit %d, readable should be %v (%s)", file, e.Code, allowed, out)
+				t.Errorf("reading %s: got exit code %d, want success %v (%s)", file, e.Code, allowed, out)
 			}
 		}
 		// Other ways to the same file.
@@ -100,7 +100,7 @@ func TestSecretsInsideTheWorkspaceStayHidden(t *testing.T) {
 		}
 		s.Argv[2] = "cat note && echo more >>note"
 		if out, e := k.run(s); e.Code != 0 {
-			t.Errorf("the rest of the workspace: exit %d %s", e.Code, out)
+			t.Errorf("the rest of the workspace: got exit code %d and %s, want success", e.Code, out)
 		}
 	})
 }
@@ -123,7 +123,7 @@ func TestNewFilesAreSeenByTheNextCommand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out, e := k.run(k.spec("echo x >new")); e.Code != 0 {
-			t.Fatalf("the workspace was made anew: %s", out)
+			t.Fatalf("after the workspace was recreated: got %s, want that a file can be written", out)
 		}
 	})
 }
@@ -177,11 +177,11 @@ func TestReportMatchesTheEnforcement(t *testing.T) {
 				s.Argv = argv
 				out, e := k.run(s)
 				if c := r.Check(id); c.Enforced == (e.Code == 0) {
-					t.Errorf("%s: the report says enforced %v, the command's exit was %d (%s)", id, c.Enforced, e.Code, out)
+					t.Errorf("%s: got enforced %v in the report and exit code %d, want a failure just where it is enforced (%s)", id, c.Enforced, e.Code, out)
 				} else if !c.Enforced {
 					none = append(none, id)
 					if c.Why == "" {
-						t.Errorf("%s is not enforced, and the report does not say why", id)
+						t.Errorf("%s: got no reason why it is not enforced, want one", id)
 					}
 				}
 			}
@@ -196,7 +196,7 @@ func TestReportMatchesTheEnforcement(t *testing.T) {
 					t.Skipf("bubblewrap does not work here: %s", r.Check(sandbox.CheckWriteOutside).Why)
 				}
 				if len(r.Warnings) == 0 || !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "files are confined by bubblewrap") }) {
-					t.Errorf("nobody is told that bubblewrap holds files: %q", r.Warnings)
+					t.Errorf("got warnings %q, want one that bubblewrap confines files", r.Warnings)
 				}
 			}
 			if c := r.Check(sandbox.CheckProtected); slices.Equal(missing, []string{"mounts"}) &&

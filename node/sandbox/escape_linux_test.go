@@ -45,7 +45,7 @@ func parseWays(t *testing.T, table string) (list []way) {
 			columns, line = append(columns, column), strings.TrimLeft(rest, " ")
 		}
 		if seen[columns[0]] || line == "" {
-			t.Fatalf("%s: a second row with this name, or one without a command", columns[0])
+			t.Fatalf("%s: got a second row with this name or one without a command, want one row with a command", columns[0])
 		}
 		seen[columns[0]] = true
 		list = append(list, way{columns[0], columns[1], strings.Split(columns[2], ","), line})

@@ -47,7 +47,7 @@ func TestProcessesEndWithTheirCommand(t *testing.T) {
 				}
 				polltest.Until(t, "the end of the tree", closed(p.Done()))
 				if pid := pids(t, k.ws, 1)[0]; alive(pid) {
-					t.Errorf("process %d still runs", pid)
+					t.Errorf("process %d still runs, want it ended", pid)
 				}
 				if got := p.KilledCount(); got != 1 {
 					t.Errorf("got %d ended processes, want 1", got)
@@ -87,7 +87,7 @@ func TestProcessesGetTheGraceBeforeTheyAreKilled(t *testing.T) {
 	p, _ := k.start(k.spec(`(trap 'echo asked >asked; exit' TERM; echo $$ >pid0; while :; do sleep 0.01; done) & while ! test -s pid0; do sleep 0.01; done`))
 	polltest.Until(t, "the end of the tree", closed(p.Done()))
 	if _, err := os.Stat(filepath.Join(k.ws, "asked")); err != nil {
-		t.Errorf("the process was not sent SIGTERM: %v", err)
+		t.Errorf("the file that the process writes at SIGTERM: got error %v, want none", err)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestManyProcessesEndWithTheirCommand(t *testing.T) {
 	}
 	polltest.Until(t, "the end of the tree", closed(p.Done()))
 	if i := slices.IndexFunc(list, alive); i >= 0 {
-		t.Errorf("process %d still runs", list[i])
+		t.Errorf("process %d still runs, want it ended", list[i])
 	}
 	if got := p.KilledCount(); len(list) != many || got != many {
 		t.Errorf("got %d ended processes of %d, want %d", got, len(list), many)

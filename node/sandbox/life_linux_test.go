@@ -37,11 +37,11 @@ func TestKillReachesProcessesOutsideTheSession(t *testing.T) {
 			polltest.Until(t, "the end of the tree", closed(p.Done()))
 			for _, pid := range list {
 				if alive(pid) {
-					t.Errorf("%s: process %d is still there", mode, pid)
+					t.Errorf("%s: process %d still runs, want it ended", mode, pid)
 				}
 			}
 			if !alive(other.PID()) {
-				t.Errorf("%s: another command was ended too", mode)
+				t.Errorf("%s: another command ended too, want it to go on", mode)
 			}
 			other.Kill()
 			polltest.Until(t, "the end of the other", closed(other.Done()))
@@ -61,7 +61,7 @@ func TestTerminateReachesTheWholeTree(t *testing.T) {
 		}
 		for _, pid := range list {
 			if alive(pid) {
-				t.Errorf("process %d is still there", pid)
+				t.Errorf("process %d still runs, want it ended", pid)
 			}
 		}
 	})
@@ -190,11 +190,11 @@ func TestCloseEndsEverything(t *testing.T) {
 		polltest.Until(t, "the end of the command", closed(p.Done()))
 		for _, pid := range list {
 			if alive(pid) {
-				t.Errorf("process %d is still there", pid)
+				t.Errorf("process %d still runs, want it ended", pid)
 			}
 		}
 		if _, err := os.Stat(strings.TrimSpace(string(temp))); !os.IsNotExist(err) {
-			t.Errorf("the private temporary folder is still there: %v", err)
+			t.Errorf("the private temporary folder: got error %v, want that it is deleted", err)
 		}
 		if _, err := k.box.Start(k.spec("true")); err == nil {
 			t.Error("a closed box starts commands")

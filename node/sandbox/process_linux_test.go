@@ -30,17 +30,17 @@ func TestExitIsTheCommandsOwn(t *testing.T) {
 		s := k.spec("")
 		s.Argv = []string{"/no/such/program"}
 		if _, err := k.box.Start(s); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("a program that is not there: %v", err)
+			t.Errorf("a program that does not exist: got error %v, want ErrNotExist", err)
 		}
 		s = k.spec("true")
 		s.Dir = filepath.Join(k.ws, "nowhere")
 		if _, err := k.box.Start(s); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("a folder that is not there: %v", err)
+			t.Errorf("a folder that does not exist: got error %v, want ErrNotExist", err)
 		}
 		s = k.spec("true")
 		s.Argv[2] = strings.Repeat("x", 200<<10)
 		if _, err := k.box.Start(s); !errors.Is(err, unix.E2BIG) {
-			t.Errorf("an argument that is too long: %v", err)
+			t.Errorf("an argument that is too long: got error %v, want E2BIG", err)
 		}
 		s = k.spec("head -c 5; echo .; wc -c <<EOF\n" + strings.Repeat("y", 100<<10) + "\nEOF")
 		in, w, err := os.Pipe()
@@ -52,7 +52,7 @@ func TestExitIsTheCommandsOwn(t *testing.T) {
 		w.Close()
 		s.Stdin = in
 		if out, e := k.run(s); e.Code != 0 || out != "\xff\xfe\x00in.\n102401" {
-			t.Errorf("bytes in and out and a long command: %q, %+v", out, e)
+			t.Errorf("bytes in and out and a long command: got %q, %+v; want the same bytes and success", out, e)
 		}
 	})
 }

@@ -62,7 +62,7 @@ func TestDeniedProgramsCannotBeStarted(t *testing.T) {
 			s.Profile.Programs = denied
 			out, e := k.run(s)
 			if (e.Code == 0) != c.allowed || !c.allowed && strings.TrimSpace(out) == "0" {
-				t.Errorf("exit %d, allowed should be %v (%s)", e.Code, c.allowed, out)
+				t.Errorf("got exit code %d, want success %v (%s)", e.Code, c.allowed, out)
 			}
 		})
 	}

@@ -152,7 +152,7 @@ func TestDenyRulesForPathsHoldForCode(t *testing.T) {
 			s := k.spec(script)
 			s.Profile.Hidden, s.Profile.ReadOnly = []string{k.ws + "/secrets", k.ws + "/**/*.pem"}, []string{k.ws + "/dist"}
 			if out, e := k.run(s); (e.Code == 0) != allowed || !allowed && strings.Contains(out, "canary") {
-				t.Errorf("exit %d, allowed should be %v (%s)", e.Code, allowed, out)
+				t.Errorf("got exit code %d, want success %v (%s)", e.Code, allowed, out)
 			}
 		})
 	}

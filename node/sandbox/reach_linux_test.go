@@ -188,7 +188,7 @@ p=m.Process(target=print,args=('child',)); p.start(); p.join(); exit(p.exitcode)
 				k := *k
 				k.T = t
 				if out, e := k.run(k.spec(script)); e.Code != 0 {
-					t.Errorf("%s: got exit %+v and %q", script, e, out)
+					t.Errorf("%s: got exit %+v and %q, want success", script, e, out)
 				}
 			})
 		}

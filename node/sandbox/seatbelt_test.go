@@ -20,10 +20,10 @@ func expand(t *testing.T, args []string) string {
 		text = strings.ReplaceAll(text, `(param "`+name+`")`, `"`+value+`"`)
 	}
 	if strings.Contains(text, "(param") {
-		t.Fatalf("a parameter without a value:\n%s", text)
+		t.Fatalf("got a parameter without a value, want none:\n%s", text)
 	}
 	if strings.Count(text, "(") != strings.Count(text, ")") {
-		t.Fatalf("unbalanced:\n%s", text)
+		t.Fatalf("got unbalanced parentheses, want balanced ones:\n%s", text)
 	}
 	return text
 }
@@ -36,7 +36,7 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 	}}, []string{"/bin"}, []string{"/bin/sh", "-c", "true"})
 	text := expand(t, args)
 	if !strings.HasPrefix(text, "(version 1)\n(deny default)\n") {
-		t.Errorf("it does not begin with denying everything:\n%s", text)
+		t.Errorf("got a profile that does not begin by denying everything, want one that does:\n%s", text)
 	}
 	order := []string{
 		`(allow file-read*)`, `(allow file-write* (subpath "/Users/u/ws"))`,
@@ -48,15 +48,15 @@ func TestSeatbeltProfileDeniesByDefault(t *testing.T) {
 	for _, line := range order {
 		i := strings.Index(text, line)
 		if i <= at {
-			t.Errorf("%s is missing or out of order in\n%s", line, text)
+			t.Errorf("want %s, in order, got\n%s", line, text)
 		}
 		at = i
 	}
 	if strings.Contains(text, "/git\"") || strings.Contains(text, "py*") {
-		t.Errorf("a program is denied that a rule denies with some arguments only:\n%s", text)
+		t.Errorf("got a program denied that a rule denies with some arguments only, want it allowed:\n%s", text)
 	}
 	if strings.Contains(text, "(allow network") {
-		t.Errorf("the network is allowed:\n%s", text)
+		t.Errorf("got the network allowed, want it denied:\n%s", text)
 	}
 	if !slices.Equal(args[len(args)-4:], []string{"--", "/bin/sh", "-c", "true"}) {
 		t.Errorf("the command is %v, want /bin/sh after --", args[len(args)-4:])

@@ -35,11 +35,11 @@ func TestNetworkBlockedLeavesNoSocket(t *testing.T) {
 		s := k.spec("")
 		s.Argv = []string{bash, "-c", fmt.Sprintf("echo x >/dev/tcp/127.0.0.1/%d", port)}
 		if out, e := k.run(s); e.Code == 0 {
-			t.Errorf("bash's /dev/tcp went through: %s", out)
+			t.Errorf("/dev/tcp of bash without the network: got success (%s), want a failure", out)
 		}
 		s.Profile.Network = sandbox.NetAllowed
 		if out, e := k.run(s); e.Code != 0 {
-			t.Errorf("allowed, but bash's /dev/tcp failed: %s", out)
+			t.Errorf("/dev/tcp of bash with the network: got a failure (%s), want success", out)
 		}
 		python := need(t, "/usr/bin/python3")
 		s = k.spec("")
@@ -88,15 +88,15 @@ func TestNoPrivilegesAreLeft(t *testing.T) {
 			}
 		}
 		if out, e := k.run(k.spec(fmt.Sprintf("kill -0 %d || kill -9 %d", os.Getpid(), os.Getppid()))); e.Code == 0 && k.box.Report().Check(sandbox.CheckSignal).Enforced {
-			t.Errorf("a command may signal the node: %s", out)
+			t.Errorf("signalling the node: got success (%s), want a failure", out)
 		}
 		if prlimit, err := exec.LookPath("prlimit"); err == nil {
 			if out, e := k.run(k.spec(fmt.Sprintf("%s --pid $$ --nofile=64; %s --pid %d --core=0", prlimit, prlimit, os.Getpid()))); e.Code == 0 {
-				t.Errorf("a command may change the node's limits: %s", out)
+				t.Errorf("changing the limits of the node: got success (%s), want a failure", out)
 			}
 		}
 		if out, e := k.run(k.spec("ls -l /proc/self/fd")); e.Code != 0 || strings.Contains(out, "socket:") {
-			t.Errorf("descriptors that were not meant for it: %s", out)
+			t.Errorf("open descriptors: got %s, want no sockets", out)
 		}
 	})
 }

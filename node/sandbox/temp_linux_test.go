@@ -100,7 +100,7 @@ func TestTemporaryFilesArePrivateToCommands(t *testing.T) {
 	k.succeed("echo mine >/tmp/" + name + " && test $TMPDIR/" + name + " -ef /tmp/" + name)
 	for _, dir := range []string{"/tmp", "/dev/shm"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			t.Errorf("a command has made a file in the system's %s", dir)
+			t.Errorf("got a file of a command in the system's %s, want none", dir)
 		}
 	}
 	s := k.spec("cat /tmp/" + name)
@@ -117,7 +117,7 @@ func TestTemporaryFilesArePrivateToCommands(t *testing.T) {
 	}
 	k.succeed("echo x >>" + filepath.Join(k.ws, "kept"))
 	if _, err := os.Stat(filepath.Join(k.ws, "kept")); err != nil {
-		t.Errorf("the workspace in /tmp: %v", err)
+		t.Errorf("the file in a workspace in /tmp: got error %v, want none", err)
 	}
 	k.succeed("chmod 0 /tmp")
 	temp := k.succeed("dirname $TMPDIR")
@@ -151,13 +151,13 @@ func TestPrivateTemporaryFolderOpensNoWay(t *testing.T) {
 	} {
 		out, _ := k.run(k.spec("{ " + script + "; } 2>&1"))
 		if strings.Contains(out, "canary") {
-			t.Errorf("%s: got a secret: %s", what, out)
+			t.Errorf("%s: got %s, want no secret", what, out)
 		}
 		if data, err := os.ReadFile(envrc); err != nil || string(data) != "original" {
 			t.Errorf("%s: the protected file: got %q (%v), want it unchanged", what, data, err)
 		}
 		if _, err := os.Stat(filepath.Join(k.outside, "evil")); err == nil {
-			t.Errorf("%s: a file was made outside", what)
+			t.Errorf("%s: got a file outside, want none", what)
 		}
 	}
 	k.succeed("test -w . && ! test -w /dev/pts/ptmx.missing && echo x >after")

@@ -156,7 +156,7 @@ func TestUringReachesNoProtectedFile(t *testing.T) {
 					t.Errorf("got %q, want two operations done and six refused", out)
 				}
 				if data, err := os.ReadFile(filepath.Join(k.ws, file)); err != nil || string(data) != "original" {
-					t.Errorf("the file is %q, %v", data, err)
+					t.Errorf("got %q, error %v; want the file unchanged", data, err)
 				}
 			})
 		}

@@ -36,7 +36,7 @@ func TestABrokenBubblewrapIsNotReportedAsProtection(t *testing.T) {
 			s := k.spec(`echo x >"$OUTSIDE/new" && echo done`)
 			s.Env = append(s.Env, "PATH=/usr/bin:/bin")
 			if out, e := k.run(s); e.Code != 0 || out != "done" {
-				t.Errorf("commands do not run as before: %+v %s", e, out)
+				t.Errorf("a command: got %+v and %s, want done and success", e, out)
 			}
 		})
 	}
@@ -95,7 +95,7 @@ func TestHiddenFilesAreHiddenEachByItself(t *testing.T) {
 			}
 		}
 		if data, err := os.ReadFile(filepath.Join(k.outside, "old")); err != nil || string(data) != "canary" {
-			t.Errorf("the secret is %q, %v", data, err)
+			t.Errorf("the secret: got %q, error %v; want it unchanged", data, err)
 		}
 	})
 }

@@ -33,7 +33,7 @@ func TestNewOutputReplacesOldOutput(t *testing.T) {
 	for _, j := range jobs.jobs {
 		held += j.out.bufferSize()
 		if len(j.out.tail()) != maxTail {
-			t.Errorf("%s lost its tail", j.id)
+			t.Errorf("%s: got a tail of %d bytes, want %d", j.id, len(j.out.tail()), maxTail)
 		}
 	}
 	if held > maxRetained || jobs.jobs["0"].out.bufferSize() > tailBytes || jobs.jobs[strconv.Itoa(2*maxRetained/retained-1)].out.bufferSize() != retained || len(jobs.background) != 0 {
@@ -183,7 +183,7 @@ func TestTheNumberOfBackgroundCommandsIsBounded(t *testing.T) {
 		})
 	}
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true"}); out.Status != "completed" {
-		t.Errorf("one that is waited for: %+v", out)
+		t.Errorf("a command that is waited for: got %+v, want it completed", out)
 	}
 	b.jobs.background = counts{}
 }

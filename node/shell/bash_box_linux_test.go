@@ -33,7 +33,7 @@ func pids(t *testing.T, text string) (all []int) {
 	for _, word := range strings.Fields(text) {
 		pid, err := strconv.Atoi(word)
 		if err != nil {
-			t.Fatalf("%q is no list of processes", text)
+			t.Fatalf("got %q, want a list of processes", text)
 		}
 		all = append(all, pid)
 	}
@@ -63,7 +63,7 @@ func TestATimeoutEndsTheWholeTree(t *testing.T) {
 		}
 		for _, pid := range all {
 			if _, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
-				t.Errorf("%s: process %d still runs", mode, pid)
+				t.Errorf("%s: process %d still runs, want it ended", mode, pid)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestAForegroundCommandLeavesNoProcess(t *testing.T) {
 			all := pids(t, out.Output)
 			for _, pid := range all {
 				if alive := !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) && !isZombie(pid); alive {
-					t.Errorf("process %d still runs when the result is there", pid)
+					t.Errorf("process %d still runs when the result arrives, want it ended", pid)
 				}
 			}
 			want := fmt.Sprintf("%d processes that the command left running were ended.", c.left)
@@ -183,10 +183,10 @@ func TestCommandsAreContained(t *testing.T) {
 		os.Remove(path)
 		out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": `echo 1 > f; echo 2 > "` + path + `"; echo "$UNKNOWN_SECRET$DECLARED"; ls -la >/dev/null`})
 		if _, err := os.Stat(filepath.Join(b.WS.Dir(), "f")); (err == nil) != c.inside {
-			t.Errorf("%q: written inside: %v", c.mode, err)
+			t.Errorf("%q: got error %v for the file inside, want it written: %v", c.mode, err, c.inside)
 		}
 		if _, err := os.Stat(path); (err == nil) != c.beyond {
-			t.Errorf("%q: written outside: %v", c.mode, err)
+			t.Errorf("%q: got error %v for the file outside, want it written: %v", c.mode, err, c.beyond)
 		}
 		if out.Enforced != c.enforced || out.ExitCode == nil || *out.ExitCode != 0 {
 			t.Errorf("%q: got %+v; want Enforced %v and ExitCode 0", c.mode, out, c.enforced)

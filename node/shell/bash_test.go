@@ -37,7 +37,7 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 			m := tooltest.Must[map[string]any](b.Bench, "Bash", tooltest.Args{"command": c.command})
 			for _, field := range []string{"status", "sessionId", "exitCode", "signal", "timedOut", "startedAt", "endedAt", "durationMs", "output", "tail", "truncated", "workdir"} {
 				if _, ok := m[field]; !ok {
-					t.Errorf("%s: no %s in %v", c.command, field, m)
+					t.Errorf("%s: got %v, want a field %s", c.command, m, field)
 				}
 			}
 			if m["status"] != c.status || m["output"] != c.output || m["tail"] != c.output || m["exitCode"] != c.code || m["signal"] != c.signal {
@@ -48,7 +48,7 @@ func TestBashReturnsEveryFieldOfTheSeed(t *testing.T) {
 				t.Errorf(`%s: got %v; want start at least %v, end at least %v, not m["timedOut"], not m["truncated"] and m["workdir"] %v`, c.command, m, before, start, b.WS.Dir())
 			}
 			if _, ok := m["pid"]; ok {
-				t.Errorf("%s: a finished command has a pid", c.command)
+				t.Errorf("%s: got a pid of a finished command, want none", c.command)
 			}
 		})
 	}
@@ -155,7 +155,7 @@ func TestCommandsAboveTheBoundWaitTheirTurn(t *testing.T) {
 		}
 	})
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "true", "yieldMs": 60000}); out.Status != "completed" {
-		t.Errorf("a command that may stay waits: %+v", out)
+		t.Errorf("a short command that may go on in the background: got %+v, want it completed", out)
 	}
 	cancel()
 	if out, err := callAs(b, "app1", "Bash", tooltest.Args{"command": "true"}); err != nil || out["status"] != "completed" {
@@ -198,10 +198,10 @@ func TestPreviewOfBashNamesItsPrograms(t *testing.T) {
 		t.Errorf(`got %+v; want p.Programs[2].Path %v, p.Shell "/bin/sh", p.Folder %v and not p.Outside`, p, tool, b.WS.Dir())
 	}
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "if ("}); p.Programs != nil || p.Problem != "" {
-		t.Errorf("a command that cannot be parsed: %+v", p)
+		t.Errorf("a command that cannot be parsed: got %+v, want no programs and no problem", p)
 	}
 	t.Setenv("SHELL", tool)
 	if p := tooltest.Preview(b.Bench, "Bash", tooltest.Args{"command": "cat"}); p.Programs != nil {
-		t.Errorf("another shell's command was parsed: %+v", p)
+		t.Errorf("a command of another shell: got %+v, want no programs", p)
 	}
 }

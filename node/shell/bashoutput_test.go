@@ -84,7 +84,7 @@ func TestOutputBeyondTheLimitKeepsTheTail(t *testing.T) {
 				t.Errorf("%s: got %d characters, truncated %v; want %d, %v", c.command, n, out.Truncated, c.chars, c.truncated)
 			}
 			if utf8.RuneCountInString(out.Tail) != maxTail || !strings.HasSuffix(out.Output, out.Tail) {
-				t.Errorf("%s: the tail is not the end", c.command)
+				t.Errorf("%s: got a tail that is not the end of the output, want its last characters", c.command)
 			}
 		})
 	}
@@ -115,7 +115,7 @@ func TestManyCommandsAtOnceKeepTheirOutputApart(t *testing.T) {
 	wg.Wait()
 	b.jobs.wg.Wait() // a call returns before the table has removed its job
 	if len(b.jobs.jobs) != 0 {
-		t.Errorf("%d jobs are left", len(b.jobs.jobs))
+		t.Errorf("got %d jobs, want none", len(b.jobs.jobs))
 	}
 	takeForeground(t, b.jobs)()
 }

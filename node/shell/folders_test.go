@@ -128,7 +128,7 @@ func FuzzReach(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		usedPaths(bourne.Analyze(text, bourne.Bash), "/srv/app", func(path string, _ bool) {
 			if path != "" && !filepath.IsAbs(path) {
-				t.Errorf("%q is offered for %q", path, text)
+				t.Errorf("got the folder %q for %q, want an absolute path or none", path, text)
 			}
 		})
 	})

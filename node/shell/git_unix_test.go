@@ -59,7 +59,7 @@ func TestGitRunsNoProgramThatAFolderNames(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": command})
 			if ran() {
-				t.Errorf("%s ran the program: %s", command, out.Output)
+				t.Errorf("%s: the program ran (%s), want that it does not", command, out.Output)
 			}
 		})
 	}

@@ -143,7 +143,7 @@ func checkCommand(t *testing.T, b *bench, modes []string, broken, shell string) 
 		}
 	}
 	if count, err := os.ReadFile(filepath.Join(dir, "count")); err != nil || string(count) != strings.Repeat("ran\n", len(modes)) {
-		t.Errorf("the commands ran %q, %v", count, err)
+		t.Errorf("runs of the profile: got %q, error %v; want %d", count, err, len(modes))
 	}
 }
 
@@ -280,7 +280,7 @@ func TestHangingProfileIsLeftOut(t *testing.T) {
 	withProfile(t, "bash", "")
 	b.jobs.launcher.profileLimit = profileLimit
 	if out := tooltest.Must[bashOut](b.Bench, "Bash", tooltest.Args{"command": "echo $FROM_PROFILE"}); out.Output != "yes\n" || len(b.jobs.Warnings()) != 0 {
-		t.Errorf("after the profile was mended: %+v, %q", out, b.jobs.Warnings())
+		t.Errorf("with a correct profile: got %+v and warnings %q, want yes and no warnings", out, b.jobs.Warnings())
 	}
 }
 

@@ -53,7 +53,7 @@ func FuzzCommandWords(f *testing.F) {
 		for _, words := range commandWords("/bin/sh", command) {
 			for _, w := range words {
 				if w == "" || strings.ContainsAny(w, " \n;|&") {
-					t.Fatalf("%q is a word of %q", w, command)
+					t.Fatalf("got the word %q of %q, want words without spaces and operators", w, command)
 				}
 			}
 		}

@@ -35,7 +35,7 @@ func TestOutputAgreesWithKeepingEverything(t *testing.T) {
 			t.Fatalf("%d bytes: %d characters of %d, truncated %v of %v", len(all), utf8.RuneCountInString(got.text), utf8.RuneCountInString(want), got.truncated, more)
 		}
 		if want, _ := slowTail(all, maxTail); o.tail() != want {
-			t.Fatalf("%d bytes: another tail", len(all))
+			t.Fatalf("%d bytes: got tail %q, want %q", len(all), o.tail(), want)
 		}
 		if o.size() != int64(len(all)) {
 			t.Fatalf("size: got %d, want %d", o.size(), len(all))
@@ -74,7 +74,7 @@ func TestShrinkingOutputKeepsItsTailAndCounts(t *testing.T) {
 		tail := o.tail()
 		o.shrink(tailBytes)
 		if o.tail() != tail || o.bufferSize() > tailBytes || o.snapshot().truncated != (before.truncated || len(before.text) > tailBytes) || o.snapshot().lines != before.lines {
-			t.Errorf("%d bytes: the tail became another", n)
+			t.Errorf("%d bytes: got tail %q, want %q and the counts as before", n, o.tail(), tail)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func FuzzLastRunes(f *testing.F) {
 		n = max(0, min(n, 1000))
 		s, truncated := lastRunes(raw, n, cut)
 		if !utf8.ValidString(s) || utf8.RuneCountInString(s) > n || cut && !truncated {
-			t.Fatalf("lastRunes(%q, %d, %v) = %q, %v", raw, n, cut, s, truncated)
+			t.Fatalf("lastRunes(%q, %d, %v): got %q, truncated %v; want at most that many characters of valid UTF-8", raw, n, cut, s, truncated)
 		}
 		if want, more := slowTail(raw, n); !cut && (s != want || truncated != more) {
 			t.Fatalf("lastRunes(%q, %d) = %q, want %q", raw, n, s, want)

@@ -254,7 +254,7 @@ func TestAListOfVeryManyLongCommandsFitsIntoAResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(raw) > maxListBytes+1000 || out.Omitted == 0 || out.Omitted+len(out.Sessions) != n {
-		t.Errorf("%d bytes, %d listed, %d left out", len(raw), len(out.Sessions), out.Omitted)
+		t.Errorf("got %d bytes, %d listed and %d omitted, want at most the limit and all of them counted", len(raw), len(out.Sessions), out.Omitted)
 	}
 	if want := fmt.Sprintf("%d older commands are left out", out.Omitted); !strings.Contains(out.Text, want) {
 		t.Errorf("the text does not say %q", want)

@@ -180,7 +180,7 @@ func TestNothingSurvivesUnderADenyRuleForWriting(t *testing.T) {
 			}
 			for _, rel := range []string{"have/new", "none", "sub/release.txt", "deep/er/a"} {
 				if _, err := os.Lstat(at(rel)); err == nil {
-					t.Errorf("%s is there (%s %s)", rel, out.Output, out.Note)
+					t.Errorf("%s exists (%s %s), want that it does not", rel, out.Output, out.Note)
 				}
 			}
 			if data, err := os.ReadFile(at("have/old")); string(data) != "old" {

@@ -51,19 +51,19 @@ func TestRecordsHoldRunningCommandsOnly(t *testing.T) {
 		if got := entries(t, dir); len(got) == 1 && got[0] == id {
 			break
 		} else if time.Now().After(end) {
-			t.Fatalf("%v instead of %s", got, id)
+			t.Fatalf("got %v, want %s", got, id)
 		}
 	}
 	if data, err := os.ReadFile(filepath.Join(dir, id+recordSuffix)); err != nil || strings.Contains(string(data), "secret") {
 		t.Errorf(`got %s, %v; want no error and no "secret"`, data, err)
 	}
 	if left := b.jobs.Recover(t.Context()); left != nil || !b.jobs.get(id).isRunning() {
-		t.Errorf("a command of a node that lives was taken for one that is left: %v", left)
+		t.Errorf("commands of a running node: recovered %v, want none", left)
 	}
 	tooltest.Must[processOut](b.Bench, "Process", tooltest.Args{"action": "submit", "sessionId": id})
 	<-said // that it started
 	if e := <-said; e.SessionID != id || len(entries(t, dir)) != 1 {
-		t.Errorf("the end of %+v is told and not kept: %v", e, entries(t, dir))
+		t.Errorf("got %+v and the records %v, want the end reported and still recorded", e, entries(t, dir))
 	}
 	b.jobs.Confirm(id)
 	if got := entries(t, dir); len(got) != 0 {
@@ -143,6 +143,6 @@ func TestCommandsOfADeadNodeAreStoppedAndReported(t *testing.T) {
 		b.jobs.Confirm(id)
 	}
 	if got := entries(t, dir); len(got) != 1 || got[0] != "mine" {
-		t.Errorf("left in the ledger: %v", got)
+		t.Errorf("got the records %v, want mine", got)
 	}
 }

@@ -50,7 +50,7 @@ func (r *reader) until(t *testing.T, what string, ok func() bool) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("waited for %s", what)
+			t.Fatalf("got nothing in time, want %s", what)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestAServersBytesAreExact(t *testing.T) {
 	r.until(t, "its output", func() bool { return len(r.out) >= len(all) })
 	r.mu.Lock()
 	if string(r.out) != string(all) || string(r.err) != "to stderr and more\n" {
-		t.Errorf("%d bytes of output differ from %d of input; stderr %q", len(r.out), len(all), r.err)
+		t.Errorf("got %d bytes and stderr %q, want the %d bytes of input", len(r.out), r.err, len(all))
 	}
 	r.mu.Unlock()
 	select {
@@ -119,7 +119,7 @@ func TestAServerEndsWithItsCallAndItsReader(t *testing.T) {
 	stop()
 	<-over
 	if said, err := os.ReadFile(filepath.Join(dir, "said")); string(said) != "bye\n" {
-		t.Errorf("it did not end well: %q %v", said, err)
+		t.Errorf("got %q, error %v, want bye", said, err)
 	}
 	// nobody reads it
 	_, r, _, over = startServer(t, serveIn{Command: `sh -c 'while :; do echo x; sleep 0.01; done'`})
@@ -192,7 +192,7 @@ func TestAServerIsFetchedBeforeItStarts(t *testing.T) {
 	_, r, _, over = startServer(t, serveIn{Fetch: `sh -c 'echo offline >&2; exit 3'`, Command: "sh prog", Workdir: dir})
 	<-over
 	if out, failed = string(r.out), string(r.err); out != "fetched\n" || !strings.HasPrefix(failed, "offline\nThe package could not be fetched.") {
-		t.Errorf("after a failure: got output %q and errors %q", out, failed)
+		t.Errorf("after a failure: got output %q and errors %q, want the package and both messages", out, failed)
 	}
 }
 

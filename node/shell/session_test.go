@@ -173,7 +173,7 @@ func TestSignalToAnEndedCommandSucceeds(t *testing.T) {
 			c := &session{job: &job{tty: tty, done: make(chan struct{})}}
 			close(c.job.done)
 			if err := c.act(commandIn{CommandID: "x", Signal: name}); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("the signal %s: got error %v, want none", name, err)
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestOneShotCommandEndsInOneCall(t *testing.T) {
 		}
 		again := command(b, tooltest.Args{"command_id": out.CommandID})
 		if raw, _ := json.Marshal(again); strings.Contains(string(raw), `"output"`) {
-			t.Errorf("without output: %s", raw)
+			t.Errorf("got %s, want no output", raw)
 		}
 		if again.State != "exited" || again.ExitCode == nil || again.Output != "" {
 			t.Errorf("within the grace period: got %+v, want the exit code and no output", again)

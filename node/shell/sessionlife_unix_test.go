@@ -71,7 +71,7 @@ func TestSessionsAreLimited(t *testing.T) {
 	}
 	for _, other := range []string{"app2", ""} {
 		if _, err := callAs(b, other, "command", tooltest.Args{"command": "true"}); err != nil {
-			t.Errorf("%q beside an app at its limit: %v", other, err)
+			t.Errorf("%q beside an app at its limit: got error %v, want none", other, err)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestProcessShowsAndEndsCommandsOfPrograms(t *testing.T) {
 		}
 	}
 	if out, _ := callAs(b, "app2", "Process", tooltest.Args{"action": "kill", "sessionId": id}); out["status"] != "failed" {
-		t.Errorf("another app ended the command: %v", out)
+		t.Errorf("ending the command of another app: got %v, want that it fails", out)
 	}
 	if out, _ := callAs(b, "", "Process", tooltest.Args{"action": "submit", "sessionId": id, "data": "x"}); !strings.Contains(fmt.Sprint(out["error"]), "the app Editor app1") {
 		t.Errorf("input to an app's command: got %v, want a refusal", out)

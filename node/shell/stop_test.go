@@ -27,7 +27,7 @@ func waitForEnd(t *testing.T, pid int) {
 			return
 		}
 	}
-	t.Errorf("process %d still runs", pid)
+	t.Errorf("process %d still runs, want it ended", pid)
 }
 
 // isZombie reports whether a process has ended and has not been reaped.
@@ -80,7 +80,7 @@ func TestStoppingEndsTheWholeGroup(t *testing.T) {
 			}
 			pid, err := strconv.Atoi(strings.TrimSpace(out.Output))
 			if err != nil {
-				t.Fatalf("%s: the output before the end is lost: %q", c.name, out.Output)
+				t.Fatalf("%s: got output %q, want a process ID in it", c.name, out.Output)
 			}
 			waitForEnd(t, pid)
 		})
