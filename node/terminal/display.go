@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -191,7 +192,8 @@ func (d *display) take(v *viewer) (frames []frame, last bool) {
 // follows as output.
 func (d *display) snapshot() []frame {
 	frames := []frame{{protocol.TerminalStateChanged, d.state()}}
-	kind, rest := byte(protocol.TerminalSnapshot), d.screen.Snapshot()
+	// The screen ends with an unfinished sequence, which the filter passes on when it is complete.
+	kind, rest := byte(protocol.TerminalSnapshot), bytes.TrimSuffix(d.screen.Snapshot(), d.filter.held)
 	for {
 		n := min(len(rest), maxBody)
 		frames = append(frames, frame{kind, rest[:n]})
