@@ -29,6 +29,7 @@ type Page struct {
 
 	widgets.Body
 	machine protocol.NodeID
+	canvas  fyne.Canvas // nil until the window offers the keyboard
 	display *display
 	status  *widgets.Text
 	bar     widgets.Actions
@@ -82,10 +83,14 @@ func (p *Page) openTerminal(id protocol.TerminalID) {
 	p.focus()
 }
 
+// Focus implements [host.Focuser]. The terminal takes the keyboard once a machine is chosen: the
+// toolkit does not know the canvas of what was not painted yet.
+func (p *Page) Focus(c fyne.Canvas) { p.canvas = c }
+
 // focus gives the keyboard to the terminal.
 func (p *Page) focus() {
-	if c := fyne.CurrentApp().Driver().CanvasForObject(p.display); c != nil {
-		c.Focus(p.display)
+	if p.canvas != nil {
+		p.canvas.Focus(p.display)
 	}
 }
 

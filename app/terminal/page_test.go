@@ -116,6 +116,15 @@ func TestKeysAreSentToTheProgram(t *testing.T) {
 	}
 }
 
+func TestOpenedTerminalHasTheKeyboard(t *testing.T) {
+	p := newTestPage(t, style.Dark, 800)
+	p.Focus(p.window.Canvas())
+	p.openTerminal("t1")
+	if got := p.window.Canvas().Focused(); got != p.display {
+		t.Errorf("focused: got %T, want the terminal", got)
+	}
+}
+
 func TestWheelShowsHistory(t *testing.T) {
 	p := newTestPage(t, style.Dark, 800)
 	_, rows := p.display.view.fits()
