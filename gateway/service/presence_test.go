@@ -283,7 +283,7 @@ func TestVisitsOfAGatewayThatWasKilledEndInTheAuditLog(t *testing.T) {
 		s.stop = func() {}
 		s.reload(t)
 		began := "began to visit The app, from pipe by visitor ann@example.com"
-		lost := "ended the visit to The app, from pipe, after 5 minutes: 2 requests, 5 B to the visitor, 0 B from the visitor, " +
+		lost := "ended the visit to The app, from pipe, after 5 min: 2 requests, 5 B to the visitor, 0 B from the visitor, " +
 			"as far as known: the gateway was stopped by force by visitor ann@example.com"
 		wantLines(t, s.visitLines(t), began, lost)
 		s.reload(t)
