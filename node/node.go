@@ -99,6 +99,23 @@ type Node struct {
 	calls map[protocol.CallID]context.CancelFunc
 }
 
+// openLog opens the log: that of the program, and a file of its own if there is a folder for it.
+func openLog(opts Options, workspace string) (*slog.Logger, *logfile.File, error) {
+	log := opts.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	log = log.With("node", opts.ID)
+	if opts.LogDir == "" {
+		return log, nil, nil
+	}
+	file, err := logfile.Open(opts.LogDir, logName)
+	if err != nil {
+		return nil, nil, err
+	}
+	return slog.New(slog.NewMultiHandler(newLineHandler(file, opts.ID, workspace), log.Handler())), file, nil
+}
+
 // New opens the workspace and the log and prepares a node; Run connects it.
 func New(opts Options) (*Node, error) {
 	if _, err := protocol.ParsePeerNodeID(string(opts.ID)); err != nil {
@@ -118,19 +135,11 @@ func New(opts Options) (*Node, error) {
 		ws.Close()
 		return nil, err
 	}
-	n := &Node{opts: opts, ws: ws, floor: floor.New(), out: newOutbox(), running: access.NewSlots(maxCalls), log: opts.Logger, calls: make(map[protocol.CallID]context.CancelFunc)}
-	if n.log == nil {
-		n.log = slog.New(slog.DiscardHandler)
-	}
-	if opts.LogDir == "" {
-		n.log = n.log.With("node", opts.ID)
-	} else {
-		if n.file, err = logfile.Open(opts.LogDir, logName); err != nil {
-			ws.Close()
-			n.floor.Close()
-			return nil, err
-		}
-		n.log = slog.New(slog.NewMultiHandler(newLineHandler(n.file, opts.ID, ws.Dir()), n.log.With("node", opts.ID).Handler()))
+	n := &Node{opts: opts, ws: ws, floor: floor.New(), out: newOutbox(), running: access.NewSlots(maxCalls), calls: make(map[protocol.CallID]context.CancelFunc)}
+	if n.log, n.file, err = openLog(opts, ws.Dir()); err != nil {
+		ws.Close()
+		n.floor.Close()
+		return nil, err
 	}
 	if n.box, err = sandbox.New(context.Background(), sandbox.Options{Home: opts.Home, Floor: n.floor}); err != nil {
 		ws.Close()

@@ -30,7 +30,7 @@ type Page struct {
 	view      feed.View
 	detail    *detail // the latest one
 	add, load *widgets.Button
-	now    func() time.Time
+	now       func() time.Time
 }
 
 // New creates the page and follows the gateway until ctx ends.

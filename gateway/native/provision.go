@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func (t provisionTools) previewDeprovision(_ context.Context, _ tool.Call, in De
 // withFault is the preview of a call that would fail.
 func withFault(err error) protocol.CallPreview {
 	p := protocol.CallPreview{Problem: err.Error()}
-	if f, ok := tool.FaultOf(err).(*protocol.Fault); ok {
+	if f, ok := errors.AsType[*protocol.Fault](tool.FaultOf(err)); ok {
 		p.Problem, p.Fault = f.Message, f
 	}
 	return p

@@ -42,6 +42,7 @@ type fullDisk struct{ memory }
 func (fullDisk) Put(context.Context, protocol.NodeInfo, ...protocol.AuditEntry) error {
 	return protocol.ErrStorage
 }
+
 func (fullDisk) Delete(context.Context, protocol.NodeID) (bool, error) {
 	return false, protocol.ErrStorage
 }

@@ -302,11 +302,11 @@ func (t *Terminals) receive(ctx context.Context, x *terminal, w *viewer) {
 		case protocol.TerminalTakeOver:
 			t.takeOver(ctx, x, w)
 		case protocol.TerminalGiveBack:
-			t.change(x, func() { x.giveBack(w) })
+			t.change(func() { x.giveBack(w) })
 		case protocol.TerminalAllow:
 			var a protocol.TerminalAnswer
 			if protocol.Unmarshal(body, &a) == nil {
-				t.change(x, func() { x.allow(w, a.Allow) })
+				t.change(func() { x.allow(w, a.Allow) })
 			}
 		}
 	}
@@ -319,7 +319,7 @@ func (t *Terminals) isTypist(x *terminal, w *viewer) bool {
 }
 
 // change changes who types.
-func (t *Terminals) change(x *terminal, f func()) {
+func (t *Terminals) change(f func()) {
 	t.mu.Lock()
 	f()
 	t.mu.Unlock()

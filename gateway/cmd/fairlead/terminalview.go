@@ -65,7 +65,7 @@ func (v *terminalView) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer restore() // also after a panic
+	defer restore()                                        // also after a panic
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the others end ctx already
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)

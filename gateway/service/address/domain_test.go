@@ -60,8 +60,13 @@ func TestAddressesBelowTheDomainHaveThePortForBrowsers(t *testing.T) {
 		public              int
 		want                string // port in addresses
 	}{
-		{p.config.Services.Listen, "file", 0, ":" + own}, {p.config.Services.Listen, "file", 443, ""}, {p.config.Services.Listen, "file", 8443, ":8443"},
-		{p.config.Services.Listen, "proxy", 0, ""}, {p.config.Services.Listen, "proxy", 8443, ":8443"}, {":443", "file", 0, ""}, {"127.0.0.1:0", "file", 0, "chosen"},
+		{p.config.Services.Listen, "file", 0, ":" + own},
+		{p.config.Services.Listen, "file", 443, ""},
+		{p.config.Services.Listen, "file", 8443, ":8443"},
+		{p.config.Services.Listen, "proxy", 0, ""},
+		{p.config.Services.Listen, "proxy", 8443, ":8443"},
+		{":443", "file", 0, ""},
+		{"127.0.0.1:0", "file", 0, "chosen"},
 	} {
 		p.set(func(x *config.Config) {
 			s := &x.Services
