@@ -132,7 +132,7 @@ func (p *programs) pairRegistered(t *testing.T, name string, link pake.Link) {
 	out := pair(t, link.Addresses, joining)
 	q := p.accessGateway.request(protocol.AskPair)
 	if q.Pairing.Device.Name != name {
-		t.Errorf("the owner is asked about %s, want %s", q.Pairing.Device.Name, name)
+		t.Errorf("got a question about %s, want one about %s", q.Pairing.Device.Name, name)
 	}
 	p.accessGateway.allow(q)
 	if got := <-out; got.err != nil {

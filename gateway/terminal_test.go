@@ -327,7 +327,7 @@ func TestCommandOfTheAgentIsWatchedAndTakenOver(t *testing.T) {
 	v.shows("got more")
 	v.write(protocol.TerminalGiveBack, "")
 	v.types(false)
-	f.until("the agent is told what happened", func() bool {
+	f.until("the agent knows what happened", func() bool {
 		return strings.Contains(process(`{"action":"poll","sessionId":"`+typed+`"}`), "person typed")
 	})
 	process(`{"action":"submit","sessionId":"` + typed + `","data":"again"}`)

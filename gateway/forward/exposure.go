@@ -31,7 +31,8 @@ func (f *Forwards) Exposures(context.Context) ([]protocol.Exposure, error) {
 	return list, nil
 }
 
-// computerOf names the computer that has the local port of a forward, and who opened it from another one.
+// computerOf names the computer that has the local port of a forward, and who opened the forward from
+// another computer.
 func computerOf(f protocol.Forward) string {
 	if f.Address == "" || publicnet.IsLoopback(f.Address) {
 		return "this computer"

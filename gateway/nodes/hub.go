@@ -40,7 +40,7 @@ type Persist interface {
 type Entry struct {
 	Local  bool              // it runs in the gateway's own process
 	Device protocol.DeviceID // its paired device; empty for a node that uses the gateway's token
-	// Network is the one for a machine that the gateway does not know yet; empty or unknown: the default one.
+	// Network is where a new machine belongs; empty or unknown means the default network.
 	Network protocol.NetworkID
 	Name    string // display name of the device, until the person gives the node another; may be empty
 	// Address is the host from which it connected, and Words those of its device's key. They replace

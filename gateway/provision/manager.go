@@ -228,7 +228,7 @@ func (m *Manager) InNetwork(network protocol.NetworkID) (names []string) {
 	return names
 }
 
-// TaskOf returns the task of a rented machine; empty if there is none.
+// TaskOf returns the task that rented a machine; empty if it was not rented.
 func (m *Manager) TaskOf(node protocol.NodeID) protocol.TaskID {
 	for _, t := range m.List() {
 		if strings.EqualFold(string(t.Node), string(node)) && t.State != protocol.TaskFailed {

@@ -65,7 +65,7 @@ func nameOf(file string) string {
 	return providerName.FindString(file)
 }
 
-// program returns the path of a provider's program; empty if there is none.
+// program returns the path of a provider's program; empty if the folder has no such program.
 func (f Folder) program(name string) string {
 	if !providerName.MatchString(name) {
 		return ""

@@ -44,7 +44,7 @@ func TestAnUnknownCertificateIsUsedOnlyAfterAYes(t *testing.T) {
 		t.Errorf("without trust: got %d %s, want 502 and the reason", status, text)
 	}
 	if e := <-s.unknown; e.Fingerprint() != unknown.Fingerprint() || e.IsValid {
-		t.Errorf("the owner is asked about %v, want the certificate of the app", e)
+		t.Errorf("got a question about %v, want the certificate of the app", e)
 	}
 	for _, trusted := range []string{"", strings.Repeat("0", 64), unknown.Fingerprint()} {
 		if _, err := s.Update(t.Context(), v.ID, Change{Certificate: &trusted}, "owner"); err != nil {
@@ -89,7 +89,7 @@ func TestAChangedCertificateCutsTheServiceAndAsks(t *testing.T) {
 			t.Errorf("valid %v: got %d %s, want 502 and the reason", isValid, status, text)
 		}
 		if e := <-s.unknown; e.IsValid != isValid || e.Fingerprint() == trusted {
-			t.Errorf("valid %v: the owner is asked about %v (%v), want the new certificate", isValid, e, e.IsValid)
+			t.Errorf("valid %v: got a question about %v (%v), want the new certificate", isValid, e, e.IsValid)
 		}
 	}
 	none := ""

@@ -56,7 +56,7 @@ type viewer struct {
 	sent    *protocol.TerminalState // the last one; guarded by sending
 
 	writing sync.Mutex // one frame to the machine at a time, and guards the fields below
-	stream  net.Conn   // to the machine; nil while there is none
+	stream  net.Conn   // to the machine; nil without a connection
 	isTold  bool       // the machine knows that this viewer types
 	size    protocol.TerminalSize
 	isSized bool // the machine knows the size

@@ -97,7 +97,7 @@ func (j *job) resize(cols, rows int) error {
 	return nil
 }
 
-// SetTyping says whether a person types. The agent is told with its next reads, and cannot type
+// SetTyping says whether a person types. The agent learns that with its next reads, and cannot type
 // meanwhile.
 func (s Shared) SetTyping(yes bool) { s.job.person.types.Store(yes) }
 

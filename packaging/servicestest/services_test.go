@@ -265,8 +265,8 @@ func TestRevocationEndsOpenWebSocketsAndEvents(t *testing.T) {
 	app, desktop := newLiveReload(t, "Workshop"), newRemoteDesktop(t)
 	for name, revoke := range map[string]func(id string){
 		"turned off": func(id string) { s.call("service_update", map[string]any{"service_id": id, "enabled": false}) },
-		"deleted":      func(id string) { s.call("service_delete", map[string]any{"service_id": id}) },
-		"revoked":      func(id string) { s.call("service_share", map[string]any{"service_id": id, "action": "revoke"}) },
+		"deleted":    func(id string) { s.call("service_delete", map[string]any{"service_id": id}) },
+		"revoked":    func(id string) { s.call("service_share", map[string]any{"service_id": id, "action": "revoke"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := map[string]any{"authorized_emails": []string{"ann@company.com"}}

@@ -107,8 +107,9 @@ func (w *Watcher) updateTrees() {
 	}
 }
 
-// lostWatches returns the folders that the system does not watch any more. It knows a folder by its first
-// path: the watch of one that was moved while a walk found it at its new path ended with the old one.
+// lostWatches returns the folders that the system does not watch any more. It knows a folder by its
+// first path: if a folder was moved while a walk found it at its new path, its watch ended with the
+// old one.
 func lostWatches(watched map[string]bool, system []string) []string {
 	lost := maps.Clone(watched)
 	for _, path := range system {
