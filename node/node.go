@@ -162,10 +162,7 @@ func New(opts Options) (*Node, error) {
 		replaced = filepath.Join(opts.Home, "before")
 	}
 	n.browse, n.jobs = browse.New(n.ws, replaced, n.filesChanged), shell.NewJobs(jobs)
-	n.screens = terminal.New(terminal.Options{Commands: n.jobs, Log: n.log, Report: func(ctx context.Context, r protocol.TerminalReport) error {
-		_, err := client.Call(ctx, n.client, protocol.ReportTerminals, r)
-		return err
-	}})
+	n.screens = terminal.New(terminal.Options{Commands: n.jobs, Log: n.log})
 	list := tools.All(access.Scope{Root: n.ws, Home: opts.Home}, n.jobs)
 	if n.baseline != nil {
 		list = append(list, n.baseline.Questions.Keep())
@@ -262,6 +259,12 @@ func (n *Node) Run(ctx context.Context) error {
 		for _, left := range n.jobs.Recover(calls) {
 			n.log.Warn("Found a command of a node that died", "session", left.SessionID, "alive", left.WasRunning)
 		}
+	})
+	wg.Go(func() {
+		n.screens.Report(calls, func(ctx context.Context, r protocol.TerminalReport) error {
+			_, err := client.Call(ctx, n.client, protocol.ReportTerminals, r)
+			return err
+		})
 	})
 	wg.Go(func() { n.removeOldFiles(calls, parts, files) })
 	if n.baseline != nil {

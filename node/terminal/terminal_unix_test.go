@@ -3,7 +3,6 @@
 package terminal
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -26,7 +25,7 @@ func newTerminals(t testing.TB) *Terminals {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("SHELL", "/bin/sh")
 	jobs := shell.NewJobs(shell.JobOptions{})
-	x := New(Options{Commands: jobs, Report: func(context.Context, protocol.TerminalReport) error { return nil }, Log: slog.New(slog.DiscardHandler)})
+	x := New(Options{Commands: jobs, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { x.Close(); jobs.Close() })
 	return x
 }

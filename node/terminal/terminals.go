@@ -47,9 +47,7 @@ type Commands interface {
 // Options configure the terminals. All fields are required.
 type Options struct {
 	Commands Commands
-	// Report passes the list of terminals on to the gateway.
-	Report func(ctx context.Context, r protocol.TerminalReport) error
-	Log    *slog.Logger
+	Log      *slog.Logger
 }
 
 // Terminals are the terminals of a machine. They are safe for concurrent use.
@@ -64,9 +62,7 @@ type Terminals struct {
 
 // New returns no terminals yet. The caller closes them.
 func New(o Options) *Terminals {
-	t := &Terminals{o: o, changes: wake.New(), work: crash.NewWorkers(), all: make(map[protocol.TerminalID]*display)}
-	t.work.Start(t.report)
-	return t
+	return &Terminals{o: o, changes: wake.New(), work: crash.NewWorkers(), all: make(map[protocol.TerminalID]*display)}
 }
 
 // Close ends all programs and waits for that.
@@ -83,16 +79,16 @@ func (t *Terminals) Close() {
 // Changed says that the list may be different, also that of the agent's commands. It does not block.
 func (t *Terminals) Changed() { t.changes.Send() }
 
-// report reports the list after changes, not more often than each reportEvery.
-func (t *Terminals) report() {
-	ctx := t.work.Context()
+// Report passes the list on after changes, not more often than each reportEvery, until ctx ends. send
+// passes it to the gateway.
+func (t *Terminals) Report(ctx context.Context, send func(context.Context, protocol.TerminalReport) error) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.changes:
 		}
-		t.reportOnce(ctx)
+		t.reportOnce(ctx, send)
 		select {
 		case <-ctx.Done():
 		case <-time.After(reportEvery):
@@ -102,10 +98,10 @@ func (t *Terminals) report() {
 
 // reportOnce reports the list. A lost report is not sent again, because there is one after each
 // reconnection. An older gateway does not know it.
-func (t *Terminals) reportOnce(ctx context.Context) {
+func (t *Terminals) reportOnce(ctx context.Context, send func(context.Context, protocol.TerminalReport) error) {
 	ctx, cancel := context.WithTimeout(ctx, reportLimit)
 	defer cancel()
-	err := t.o.Report(ctx, protocol.TerminalReport{Terminals: t.List()})
+	err := send(ctx, protocol.TerminalReport{Terminals: t.List()})
 	if err != nil && !errors.Is(err, protocol.ErrNotFound) {
 		t.o.Log.Info("Reporting the terminals failed", "err", err)
 	}
