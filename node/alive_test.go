@@ -12,6 +12,7 @@ func TestAnIdleNodeCallsEveryFourMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := start(t, nil)
 		l, _ := g.accept()
+		l.answer(receive(t, l.got, "the list of terminals"), protocol.Ack{})
 		synctest.Wait()
 		began := time.Now()
 		for i := 1; i <= 3; i++ {

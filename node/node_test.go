@@ -40,7 +40,7 @@ func TestNodeIntroducesItself(t *testing.T) {
 	if strings.Join(names, " ") != "Bash Read Write Edit Glob Grep" {
 		t.Errorf("got tools %v, want Bash Read Write Edit Glob Grep", names)
 	}
-	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtTunnel}) {
+	if !slices.Equal(p.Extensions, []string{protocol.ExtPreview, protocol.ExtProgress, protocol.ExtCancel, protocol.ExtTransfer, protocol.ExtUndo, protocol.ExtFiles, protocol.ExtKeep, protocol.ExtTunnel, protocol.ExtTerminal}) {
 		t.Errorf("got extensions %v, want all", p.Extensions)
 	}
 	h := p.Host

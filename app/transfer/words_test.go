@@ -28,13 +28,13 @@ func TestTransferShowsItsState(t *testing.T) {
 		"3 of 9 files, 1.0 kB of 2.0 kB":            {State: protocol.TransferRunning, Files: 9, FilesDone: 3, BytesDone: 1000, Bytes: 2000, Current: "a.jpg"},
 		"1.0 kB of 2.0 kB · direct":                 {State: protocol.TransferRunning, BytesDone: 1000, Bytes: 2000, Current: "a.jpg", Route: protocol.RouteDirect},
 		"Checking what is there already…":           {State: protocol.TransferRunning, Bytes: 2000},
-		"2.0 kB · from The box · in 2.0 s · relay":  {State: protocol.TransferDone, From: "nas", BytesDone: 2000, StartedAt: 1000, EndedAt: 3000, Route: protocol.RouteRelay},
+		"2.0 kB · from The box · in 2 s · relay":    {State: protocol.TransferDone, From: "nas", BytesDone: 2000, StartedAt: 1000, EndedAt: 3000, Route: protocol.RouteRelay},
 		"Counting files…":                           {State: protocol.TransferRunning},
 		"Waiting for nas (until 13:00)":             {State: protocol.TransferWaiting, Error: "Waiting for nas", ExpiresAt: now.Add(time.Hour).UnixMilli()},
 		"Waiting · nas is offline (until 13:00)":    {State: protocol.TransferWaiting, Error: "nas is offline", ExpiresAt: now.Add(time.Hour).UnixMilli()},
 		"Waiting for The box (until 13:00)":         {State: protocol.TransferWaiting, From: protocol.Here, To: "nas", Error: "Node disconnected: nas", ExpiresAt: now.Add(time.Hour).UnixMilli()},
 		"Failed · the disk is full · 1 file failed": {State: protocol.TransferFailed, Error: "the disk is full", Failed: 1},
-		"2.0 kB · from this computer · in 2.0 s":    {State: protocol.TransferDone, From: protocol.Here, BytesDone: 2000, StartedAt: 1000, EndedAt: 3000},
+		"2.0 kB · from this computer · in 2 s":      {State: protocol.TransferDone, From: protocol.Here, BytesDone: 2000, StartedAt: 1000, EndedAt: 3000},
 		"Paused · 1.0 kB of 2.0 kB":                 {State: protocol.TransferPaused, BytesDone: 1000, Bytes: 2000},
 	} {
 		if got := Line(v, x, now); got != want {
@@ -103,8 +103,8 @@ func TestTransferEndIsNotifiedOnce(t *testing.T) {
 
 func TestTransferResultsAreShownInWords(t *testing.T) {
 	done := protocol.Transfer{Sources: []string{"nas:/photos"}, From: "nas", To: "box", State: protocol.TransferDone, BytesDone: 2_000_000, StartedAt: 1000, EndedAt: 4000}
-	if title, text := Outcome(feed.View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3.0 s" {
-		t.Errorf(`got %q, %q; want title "photos to box" and "Done · 2.0 MB · from nas · in 3.0 s"`, title, text)
+	if title, text := Outcome(feed.View{}, done, time.UnixMilli(5000)); title != "photos to box" || text != "Done · 2.0 MB · from nas · in 3 s" {
+		t.Errorf(`got %q, %q; want title "photos to box" and "Done · 2.0 MB · from nas · in 3 s"`, title, text)
 	}
 	failed := protocol.Transfer{Sources: []string{"nas:/photos"}, To: "box", State: protocol.TransferFailed, Error: "the disk is full"}
 	if title, text := Outcome(feed.View{}, failed, time.UnixMilli(5000)); title != "photos to box" || text != "Failed · the disk is full" {

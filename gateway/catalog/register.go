@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"fairlead/gateway/auth"
 	"fairlead/gateway/protocol"
 	"fairlead/gateway/tool"
 )
@@ -61,8 +60,8 @@ func (r registration) register(ctx context.Context, x *call, in registerIn) (out
 // check returns why a machine cannot be registered. A caller that is limited to some machines would
 // not reach the new one, and a device of the owner needs the right to invite machines.
 func (r registration) check(x *call, in registerIn) error {
-	if x.principal.Kind == auth.KindOwner && !x.principal.Has(protocol.ScopeAdmin) {
-		return protocol.NewFault(protocol.FaultForbidden, "this device may not invite machines: it needs the right to admin")
+	if err := tool.CheckDevice(x.principal, protocol.ScopeAdmin, "invite machines"); err != nil {
+		return err
 	}
 	if err := tool.CheckAccess(x.principal, protocol.NativePrefix); err != nil {
 		return err

@@ -95,6 +95,15 @@ func CheckAccess(p auth.Principal, node protocol.NodeID, need ...protocol.Scope)
 	return checkScopes(p, need)
 }
 
+// CheckDevice returns why a device of the owner may not do something that needs a right. Other callers
+// may: what they call is for their scopes and the rules.
+func CheckDevice(p auth.Principal, need protocol.Scope, what string) error {
+	if p.Kind == auth.KindOwner && !p.Has(need) {
+		return protocol.NewFault(protocol.FaultForbidden, fmt.Sprintf("this device may not %s: it needs the right to %s", what, need))
+	}
+	return nil
+}
+
 // checkScopes refuses a caller that lacks one of the scopes that a tool for programs states. The
 // owner has all of them.
 func checkScopes(p auth.Principal, need []protocol.Scope) error {

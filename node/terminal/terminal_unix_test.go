@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -130,13 +132,11 @@ func TestClosingEndsWhatIgnoresTheHangUp(t *testing.T) {
 	}
 	conn := viewTerminal(t, x, "one")
 	text := next(t, conn, protocol.TerminalSnapshot)
-	for !strings.Contains(text, "\r\n") {
+	line := regexp.MustCompile(`pid (\d+)\D`) // a snapshot has a sequence after it
+	for !line.MatchString(text) {
 		text += next(t, conn, protocol.TerminalOutput)
 	}
-	var pid int
-	if _, err := fmt.Sscanf(text[strings.Index(text, "pid "):], "pid %d", &pid); err != nil {
-		t.Fatalf("%q: %v", text, err)
-	}
+	pid, _ := strconv.Atoi(line.FindStringSubmatch(text)[1])
 	next(t, request(t, x, protocol.TerminalRequest{Do: protocol.TerminalDoClose, ID: "one"}), protocol.TerminalEnded)
 	if err := syscall.Kill(pid, 0); err == nil {
 		t.Error("the program still runs")

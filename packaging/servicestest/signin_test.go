@@ -156,12 +156,12 @@ func writeCertificate(t testing.TB, dir, domain string) (certificate, key string
 func TestAppsWorkBelowADomain(t *testing.T) {
 	t.Parallel()
 	s := newStack(t)
-	port := freePort(t) // that a router would forward port 443 to
+	port := freePort(t) // to which a router would lead port 443
 	b := newBrowser(t, "", chromedp.Flag("host-resolver-rules", "MAP *.fair.test 127.0.0.1:"+port), chromedp.IgnoreCertErrors)
 	certificate, key := writeCertificate(t, t.TempDir(), "fair.test")
 	for _, set := range [][2]string{
 		{"services.certificate", "file"}, {"services.certificateFile", certificate}, {"services.keyFile", key},
-		{"services.domain", "fair.test"}, {"services.listen", "127.0.0.1:" + port},
+		{"services.domain", "fair.test"}, {"services.listen", "127.0.0.1:" + port}, {"services.publicPort", "443"},
 	} {
 		s.run("config", "set", set[0], set[1])
 	}
