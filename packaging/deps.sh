@@ -19,7 +19,7 @@ daily="datamash jo moreutils parallel pv entr fd-find bat silversearcher-ag tree
   universal-ctags indent xsltproc busybox rename"
 tests="xvfb xdotool x11-utils xclip imagemagick libgl1-mesa-dri openbox dbus dbus-x11 gnome-keyring libsecret-tools
   xfce4-panel adwaita-icon-theme tesseract-ocr prosody pebble zbar-tools bubblewrap
-  pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3 mercurial subversion tmux expect ed
+  pcmanfm curl iproute2 ripgrep git make python3-venv rsync zip unzip jq sqlite3 mercurial subversion tmux expect ed vim
   ntfs-3g dosfstools fusefat exfatprogs exfat-fuse $daily"
 
 case ${1:-build} in

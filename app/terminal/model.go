@@ -82,7 +82,7 @@ type Model struct {
 	mu     sync.Mutex // guards the fields below
 	screen *screen.Screen
 	size   protocol.TerminalSize // of the window; zero until it is known
-	out    chan frame            // to the connection; nil while there is none
+	out    chan frame            // to the connection; nil without one
 }
 
 // frame is a frame for the gateway.

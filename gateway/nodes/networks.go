@@ -185,7 +185,7 @@ func (w *Networks) Create(ctx context.Context, by string, p protocol.NetworkCrea
 func (w *Networks) Rename(ctx context.Context, by string, p protocol.NetworkRenameParams) (protocol.Network, error) {
 	w.changing.Lock()
 	defer w.changing.Unlock()
-	n, err := w.named(p.Network)
+	n, err := w.findNamed(p.Network)
 	if err != nil {
 		return n, err
 	}
@@ -208,8 +208,8 @@ func (w *Networks) Rename(ctx context.Context, by string, p protocol.NetworkRena
 	return n, nil
 }
 
-// named is Find for a caller that must name a network.
-func (w *Networks) named(network string) (protocol.Network, error) {
+// findNamed is Find for a caller that must name a network.
+func (w *Networks) findNamed(network string) (protocol.Network, error) {
 	if network == "" {
 		return protocol.Network{}, protocol.ErrBadRequest.With("network required")
 	}
@@ -263,7 +263,7 @@ func firstNames(names []string) string {
 func (w *Networks) Delete(ctx context.Context, by string, p protocol.NetworkParams) (protocol.Network, error) {
 	w.changing.Lock()
 	defer w.changing.Unlock()
-	n, err := w.named(p.Network)
+	n, err := w.findNamed(p.Network)
 	if err != nil {
 		return n, err
 	}
@@ -289,7 +289,7 @@ func (w *Networks) Delete(ctx context.Context, by string, p protocol.NetworkPara
 func (w *Networks) Move(ctx context.Context, by string, p protocol.NetworkMoveParams) (protocol.NodeInfo, error) {
 	w.changing.Lock()
 	defer w.changing.Unlock()
-	n, err := w.named(p.Network)
+	n, err := w.findNamed(p.Network)
 	if err != nil {
 		return protocol.NodeInfo{}, err
 	}
