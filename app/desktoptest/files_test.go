@@ -191,7 +191,11 @@ func TestAFileIsDraggedFromAFileManager(t *testing.T) {
 
 	// Onto a machine in the sidebar. The page shows the progress; the transfer is paused until that
 	// was read.
-	p.click(rows["Transfers"])
+	p.waitFor("the page of transfers", func() bool {
+		p.click(rows["Transfers"]) // the window manager may lose one in a window that is not active yet
+		_, is := find(p.readOnce(right(p.waitWindow(mainWindow)), ""), "Transfers")
+		return is
+	})
 	p.drag(take("holiday"), rows["server"])
 	if p.pauseTransfer(c) {
 		resume := p.waitTextIn(mainWindow, "Resume", right)

@@ -131,13 +131,12 @@ func (f *Forwards) start(w Forward, first chan<- error) *running {
 	return r
 }
 
-// change changes forwards, and shows and saves the result.
+// change changes forwards, and saves and shows the result.
 func (f *Forwards) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
 	list := lists.Map(f.open, func(w *running) Forward { return w.Forward })
-	f.List.Update(func(l *[]Forward) { *l = list })
 	var saved []Spec
 	for _, w := range list {
 		if w.Saved {
@@ -145,6 +144,7 @@ func (f *Forwards) change(do func()) {
 		}
 	}
 	f.save(saved)
+	f.List.Update(func(l *[]Forward) { *l = list })
 }
 
 func (f *Forwards) remove(w *running) {
