@@ -63,8 +63,8 @@ func (p *testPage) start(t *testing.T, state protocol.TerminalState, output stri
 	p.Page.show()
 }
 
-// shown returns the rows of the widget.
-func (p *testPage) shown() string {
+// screenText returns the rows of the widget.
+func (p *testPage) screenText() string {
 	var rows []string
 	for _, l := range p.display.view.lines {
 		rows = append(rows, strings.TrimRight(textOf(l.cells), " "))
@@ -87,7 +87,7 @@ func TestPageShowsTheScreen(t *testing.T) {
 				p.m.Load(t.Context())
 				p.window.Canvas().Focus(p.display)
 				p.start(t, protocol.TerminalState{Typing: true, Viewers: 2}, colourful)
-				if got, want := p.shown(), "ann@tower:~/projects$ ls --color"; !strings.HasPrefix(got, want) {
+				if got, want := p.screenText(), "ann@tower:~/projects$ ls --color"; !strings.HasPrefix(got, want) {
 					t.Errorf("screen: got %q, want %q first", got, want)
 				}
 				pagetest.Shows(t, p.Box, "You type. 1 other window watches.", "Give back", "make -j8 (the agent)", "New terminal", "Close")
@@ -129,15 +129,15 @@ func TestWheelShowsHistory(t *testing.T) {
 	p := newTestPage(t, style.Dark, 800)
 	_, rows := p.display.view.fits()
 	p.start(t, protocol.TerminalState{Typing: true}, strings.Repeat("line\r\n", rows)+"first of the last\r\nend")
-	if got := p.shown(); !strings.HasSuffix(got, "end") {
+	if got := p.screenText(); !strings.HasSuffix(got, "end") {
 		t.Fatalf("screen: got %q, want the end last", got)
 	}
 	p.display.Scrolled(&fyne.ScrollEvent{Scrolled: fyne.NewDelta(0, 2*p.display.view.cell.Height)})
-	if got := p.shown(); strings.Contains(got, "end") {
+	if got := p.screenText(); strings.Contains(got, "end") {
 		t.Errorf("screen after the wheel: got %q, want the lines before", got)
 	}
 	p.display.TypedRune('x')
-	if got := p.shown(); !strings.HasSuffix(got, "end") {
+	if got := p.screenText(); !strings.HasSuffix(got, "end") {
 		t.Errorf("screen after a key: got %q, want the end again", got)
 	}
 }
@@ -181,7 +181,7 @@ func TestWatcherTakesOver(t *testing.T) {
 	p := newTestPage(t, style.Light, 480)
 	p.start(t, protocol.TerminalState{Typist: "Phone", Viewers: 2, Cols: 200, Rows: 60}, "\x1b[60Hbottom")
 	pagetest.Shows(t, p.Box, "“Phone” types, you watch. The screen is larger than this window.")
-	if got := p.shown(); !strings.HasSuffix(got, "bottom") {
+	if got := p.screenText(); !strings.HasSuffix(got, "bottom") {
 		t.Errorf("screen: got %q, want the row of the cursor", got)
 	}
 	pagetest.Shot(t, p.window, "terminal-watching")

@@ -58,11 +58,11 @@ func TestLongNameKeepsItsExtension(t *testing.T) {
 
 func TestTextsLoseTheFoldersOfTheirPaths(t *testing.T) {
 	for text, want := range map[string]string{
-		"Failed to read file /home/ann/work/big.bin: no such file or directory": "Failed to read file …/big.bin: no such file or directory",
-		`“C:\Users\ann\big.bin” is in use`:                                      "“…/big.bin” is in use",
-		"'/srv/app/a' is a folder":                                              "'…/a' is a folder",
-		"/srv/app/a and /srv/app/b differ":                                      "…/a and …/b differ",
-		"See https://example.com/a/b, and/or src/main.go":                       "See https://example.com/a/b, and/or src/main.go",
+		"Failed to read file /home/ann/photos/big.bin: no such file or directory": "Failed to read file …/big.bin: no such file or directory",
+		`“C:\Users\ann\big.bin” is in use`:                                        "“…/big.bin” is in use",
+		"'/srv/app/a' is a folder":                                                "'…/a' is a folder",
+		"/srv/app/a and /srv/app/b differ":                                        "…/a and …/b differ",
+		"See https://example.com/a/b, and/or src/main.go":                         "See https://example.com/a/b, and/or src/main.go",
 		"/tmp is full": "/tmp is full",
 	} {
 		if got := ShortenPaths(text); got != want {

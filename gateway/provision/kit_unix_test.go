@@ -143,7 +143,7 @@ func mkdir(t *testing.T, dir ...string) string {
 	return path
 }
 
-func put(t *testing.T, home, file string) {
+func createFile(t *testing.T, home, file string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(home, file), nil, 0o600); err != nil {
 		t.Fatal(err)

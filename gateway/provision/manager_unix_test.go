@@ -59,7 +59,7 @@ func TestNothingIsLeftAfterAKillAtAnyStep(t *testing.T) {
 		t.Run(c.step, func(t *testing.T) {
 			home := newHome(t, c.step)
 			for _, f := range c.files {
-				put(t, home, f)
+				createFile(t, home, f)
 			}
 			exe, err := os.Executable()
 			if err != nil {
@@ -75,8 +75,8 @@ func TestNothingIsLeftAfterAKillAtAnyStep(t *testing.T) {
 			cmd.Process.Kill()
 			cmd.Wait()
 			if c.step == "paired" {
-				put(t, home, "paired")
-				put(t, home, "online")
+				createFile(t, home, "paired")
+				createFile(t, home, "online")
 			}
 			setStop(t, home, "")
 			m := runManager(t, home)
@@ -99,8 +99,8 @@ func TestARentedMachineRunsUntilItIsGivenBack(t *testing.T) {
 	if _, err := m.Create(t.Context(), "owner", webOne); !isFault(err, protocol.FaultAlreadyExists) {
 		t.Errorf("a second one of this name: got %v, want %s", err, protocol.FaultAlreadyExists)
 	}
-	put(t, home, "paired")
-	put(t, home, "online")
+	createFile(t, home, "paired")
+	createFile(t, home, "online")
 	untilState(t, m, protocol.TaskRunning)
 	if task, err = m.Get(task.ID); err != nil || task.Reference != "ref-web-1" || task.Summary != "1 vCPU, 2 GiB RAM" || task.Cost != "1 cent an hour" {
 		t.Errorf("got %+v, error %v, want the reference, size and cost", task, err)

@@ -71,7 +71,7 @@ func (m *Manager) work(ctx context.Context, id protocol.TaskID) {
 	}
 }
 
-// errNoStep means that a task needs no more work.
+// errNoStep is the result of a step when nothing is left to do for a task.
 var errNoStep = errors.New("nothing to do")
 
 // step carries out the next step of a task. Its error means that the step must be repeated.

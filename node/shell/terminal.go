@@ -107,6 +107,3 @@ func terminalFolder(workdir string, a *account) (string, error) {
 	}
 	return dir, nil
 }
-
-// HangUp tells a program that its terminal is gone. It does not wait.
-func (p *TerminalProcess) HangUp() { hangUp(p) }

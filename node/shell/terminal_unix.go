@@ -36,5 +36,6 @@ func shellOf(user string) string {
 	return ""
 }
 
-// hangUp sends SIGHUP to the process group that the program leads; a shell passes it on.
-func hangUp(p *TerminalProcess) { sendSignal(p.PID(), "SIGHUP") }
+// HangUp tells the program that its terminal is gone, without waiting: it sends SIGHUP to the process
+// group that the program leads; a shell passes it on.
+func (p *TerminalProcess) HangUp() { sendSignal(p.PID(), "SIGHUP") }

@@ -21,5 +21,6 @@ func terminalArgs(shell, command string) (argv []string, line string) {
 // shellOf is for users that commands run as, which there are none of here.
 func shellOf(string) string { return "" }
 
-// hangUp closes the console, whose programs Windows then ends.
-func hangUp(p *TerminalProcess) { p.PTY.HangUp() }
+// HangUp tells the program that its terminal is gone, without waiting: it closes the console, whose
+// programs Windows then ends.
+func (p *TerminalProcess) HangUp() { p.PTY.HangUp() }

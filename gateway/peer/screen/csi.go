@@ -35,7 +35,7 @@ func (in *interpreter) csi(cmd ansi.Cmd, params ansi.Params) {
 	in.writer.last = 0
 	switch {
 	case cmd == 'm':
-		setStyle(&in.state.cursor.pen, params)
+		in.state.cursor.pen.set(params)
 		in.writer.last = last
 	case cmd == 'b':
 		in.repeat(last, count(params, 0))
@@ -59,7 +59,7 @@ func (in *interpreter) repeat(g glyph, n int) {
 		if in.state.cursor.x+width > in.state.active.cols {
 			return
 		}
-		in.writer.put(g, width)
+		in.writer.writeGlyph(g, width)
 	}
 }
 

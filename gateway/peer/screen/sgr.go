@@ -2,8 +2,8 @@ package screen
 
 import "github.com/charmbracelet/x/ansi"
 
-// setStyle carries out CSI m.
-func setStyle(pen *Style, params ansi.Params) {
+// set carries out CSI m.
+func (pen *Style) set(params ansi.Params) {
 	if len(params) == 0 {
 		*pen = Style{link: pen.link}
 	}
@@ -25,9 +25,9 @@ func setStyle(pen *Style, params ansi.Params) {
 		case n == 58: // the colour of underlines is not stored
 			_, group, _ = extendedColor(params, i, group)
 		case n == 4 && group > i:
-			setUnderline(pen, params[i+1].Param(1))
+			pen.setUnderline(params[i+1].Param(1))
 		default:
-			setAttribute(pen, n)
+			pen.setAttribute(n)
 		}
 		i = group
 	}
@@ -68,7 +68,7 @@ func extendedColor(params ansi.Params, i, group int) (color Color, last int, ok 
 	return color, i + used, ok
 }
 
-func setUnderline(pen *Style, kind int) {
+func (pen *Style) setUnderline(kind int) {
 	pen.Attributes &^= anyUnderline
 	switch kind {
 	case 0:
@@ -88,14 +88,14 @@ var attributesOff = [...]Attributes{
 	55: Overline,
 }
 
-func setAttribute(pen *Style, n int) {
+func (pen *Style) setAttribute(n int) {
 	switch {
 	case n == 0:
 		*pen = Style{link: pen.link}
 	case n == 4:
-		setUnderline(pen, 1)
+		pen.setUnderline(1)
 	case n == 21:
-		setUnderline(pen, 2)
+		pen.setUnderline(2)
 	case n == 53:
 		pen.Attributes |= Overline
 	case n == 39:

@@ -76,10 +76,10 @@ func (w *writer) print(r rune) {
 			w.wrap()
 		}
 	}
-	w.put(glyph(r), width)
+	w.writeGlyph(glyph(r), width)
 }
 
-func (w *writer) put(g glyph, width int) {
+func (w *writer) writeGlyph(g glyph, width int) {
 	s := w.state
 	if s.modes.insert {
 		s.active.insertCells(s.cursor.x, s.cursor.y, width, s.blank())

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown is the text of a screen as testdata/xterm/expect.mjs writes it.
-func shown(s *Screen) string {
+// screenText is the text of a screen as testdata/xterm/expect.mjs writes it.
+func screenText(s *Screen) string {
 	var b strings.Builder
 	first := -s.HistoryLines()
 	if s.Modes().Alternate {
@@ -50,7 +50,7 @@ func TestScreenShowsWhatXtermShows(t *testing.T) {
 			}
 			s := New(cols, rows, 2000)
 			s.Write(recording)
-			if diff := cmp.Diff(string(want), shown(s)); diff != "" {
+			if diff := cmp.Diff(string(want), screenText(s)); diff != "" {
 				t.Errorf("screen (- xterm.js, + this package):\n%s", diff)
 			}
 			checkSnapshot(t, s)
